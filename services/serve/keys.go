@@ -1,0 +1,117 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"umpire/pkg/event"
+	"umpire/pkg/eventlog"
+	"umpire/pkg/journal"
+	"umpire/pkg/token"
+)
+
+// The secret files of a data folder, both mode 0600.
+const (
+	masterKeyFile = "master.key"
+	operatorFile  = "operator.token"
+)
+
+// openVault reads the master key, or makes one where the log is still empty: without its key a log can't be read.
+func openVault(ctx context.Context, dir string, log eventlog.Log) (*event.Vault, error) {
+	path := filepath.Join(dir, masterKeyFile)
+	head, err := log.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
+	if errors.Is(err, fs.ErrNotExist) {
+		if head > 0 {
+			return nil, fmt.Errorf("the log has matches, but its master key %s is missing; put it back from your backup", path)
+		}
+		key := make([]byte, event.MasterKeySize)
+		if _, err := rand.Read(key); err != nil {
+			return nil, fmt.Errorf("no entropy for a master key: %w", err)
+		}
+		if err := writeSecret(path, hex.EncodeToString(key)); err != nil {
+			return nil, err
+		}
+		return event.NewVault(key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the master key can't be read: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != event.MasterKeySize {
+		return nil, fmt.Errorf("%s is no master key: it must hold %d hex digits", path, 2*event.MasterKeySize)
+	}
+	vault, err := event.NewVault(key)
+	if err != nil {
+		return nil, err
+	}
+	return vault, fits(ctx, vault, path, log)
+}
+
+// fits tries the key on the first sealed face of the log.
+func fits(ctx context.Context, vault *event.Vault, path string, log eventlog.Log) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	head, err := log.Head(ctx)
+	if err != nil || head == 0 {
+		return err
+	}
+	for commit, err := range log.Follow(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if _, ok := journal.MatchOf(commit.Stream); ok {
+			if _, err := vault.Keys(commit.Stream).Reveal(commit.First, &commit.Events[0]); err != nil {
+				return fmt.Errorf("%s is not the key that this log was written with", path)
+			}
+			return nil
+		}
+		if commit.Position >= head {
+			return nil
+		}
+	}
+	return nil
+}
+
+// operatorToken writes an operator's token on the first start and returns the path to it.
+func operatorToken(dir string, authority *token.Authority, now time.Time) (path string, err error) {
+	path = filepath.Join(dir, operatorFile)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	signed, err := authority.Sign(token.Token{Role: token.Operator}, now)
+	if err != nil {
+		return "", err
+	}
+	return path, writeSecret(path, signed)
+}
+
+// writeSecret writes a file that only its owner may read: whole and on disk, or not at all.
+func writeSecret(path, content string) (err error) {
+	temp := path + ".new"
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s can't be written: %w", path, err)
+		}
+	}()
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
