@@ -216,6 +216,7 @@ func (p *parser) object(v *Value, depth int) error {
 	if p.take('}') {
 		return nil
 	}
+	var seen map[string]bool
 	for {
 		if p.pos == len(p.src) || p.src[p.pos] != '"' {
 			return p.fail("a name in quotes is expected")
@@ -233,7 +234,7 @@ func (p *parser) object(v *Value, depth int) error {
 		if err != nil {
 			return err
 		}
-		if _, twice := v.Get(name); twice {
+		if v.has(name, &seen) {
 			fault = "the name " + strconv.Quote(name) + " stands twice in one object"
 		}
 		if fault != "" && v.fault == "" {
@@ -249,6 +250,27 @@ func (p *parser) object(v *Value, depth int) error {
 		}
 		p.space()
 	}
+}
+
+// fewNames is up to how many names of an object are compared one by one.
+const fewNames = 16
+
+// has reports whether an object that is being read has a name already. From fewNames on they are looked up in seen: an
+// object with very many names must not take longer than it is long.
+func (v *Value) has(name string, seen *map[string]bool) bool {
+	if len(v.members) < fewNames {
+		_, has := v.Get(name)
+		return has
+	}
+	if *seen == nil {
+		*seen = make(map[string]bool, 2*fewNames)
+		for i := range v.members {
+			(*seen)[v.members[i].Name] = true
+		}
+	}
+	has := (*seen)[name]
+	(*seen)[name] = true
+	return has
 }
 
 func (p *parser) array(v *Value, depth int) error {

@@ -167,13 +167,25 @@ func (r *reader) sealed(v Value) Sealed {
 
 func (r *reader) opening(v Value) Opening {
 	in := reader{value: v}
-	revision, _ := in.get("revision", Number).Int()
-	index, _ := in.get("face", Number).Int()
-	o := Opening{Revision: uint64(max(revision, 0)), Index: int(index), Face: in.face()} //nolint:gosec // never negative
+	revision, index := in.count("revision", maxExact), in.count("face", maxPlace)
+	o := Opening{Revision: uint64(revision), Index: int(index), Face: in.face()} //nolint:gosec // never negative
 	if in.err != nil {
 		r.fail(in.err)
 	}
 	return o
+}
+
+// maxPlace is the last place that a face can have among its event's: see binding.
+const maxPlace = 1<<16 - 1
+
+// count reads a whole number from 0 to most.
+func (r *reader) count(name string, most int64) int64 {
+	n, ok := r.get(name, Number).Int()
+	if !ok || n < 0 || n > most {
+		r.fail(fmt.Errorf("%q is not a whole number in its range", name))
+		return 0
+	}
+	return n
 }
 
 // face reads the members data, salt and to.
@@ -185,6 +197,9 @@ func (r *reader) face() Face {
 	}
 	f.Salt = salt
 	for _, to := range r.get("to", Array).Items() {
+		if to.Kind != String {
+			r.fail(fmt.Errorf("%q is not a list of strings", "to"))
+		}
 		f.To = append(f.To, to.Text())
 	}
 	data, ok := r.value.Get("data")

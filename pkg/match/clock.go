@@ -94,14 +94,17 @@ func (m *Match) applyDeadline(d deadlinePassed) {
 		if !c.runs() || !c.deadline.Equal(d.Deadline) {
 			continue
 		}
-		if p.awaits(p.seats[i]) {
+		awaited := p.awaits(p.seats[i])
+		if awaited {
 			late.seats = append(late.seats, p.seats[i])
 		}
 		switch p.kind {
 		case Repeat:
 			c.deadline = c.deadline.Add(m.options.Clock.Move)
 		case Reserve:
-			m.banks[p.seats[i]] = 0
+			if awaited { // whoever has submitted keeps what he had left then
+				m.banks[p.seats[i]] = 0
+			}
 			c.out = true
 		default:
 			c.out = true

@@ -48,7 +48,7 @@ func (m *Match) Extend(by event.Role, id string, span time.Duration, why string,
 	case span > maxDuration:
 		return nil, refuse(MalformedMove, "a clock is extended by %s at most", maxDuration)
 	}
-	return m.control(t, "clock-extended", by, why, clockExtended{Player: id, By: span.String(), Why: why})
+	return m.control(t, "clock-extended", by, why, clockExtended{Player: id, By: span.String(), Why: why, Reason: "host"})
 }
 
 // extendable reports whether a seat has a running clock and is awaited; who has submitted is so only where the phase

@@ -27,6 +27,7 @@ type Game struct {
 	await   func(state any) Await
 	decode  func(state any, v event.Value) (any, error)
 	check   func(v *View, move any) error
+	open    func(resolution) // nil where nothing is stated at the beginning
 	missed  func(resolution, []int)
 	resolve func(resolution)
 	evolve  func(state any, f fact)
@@ -108,6 +109,10 @@ func (r Rules[S, M, T]) Game() *Game {
 	if r.Name == "" || r.Version < 1 || r.Players < 1 || r.Evolve == nil || r.Resolve == nil || r.View == nil {
 		panic(fmt.Sprintf("match: the rules of %q are incomplete", r.Name))
 	}
+	var open func(resolution)
+	if r.Open != nil {
+		open = func(res resolution) { r.Open(turnOf[S, M](res)) }
+	}
 	return &Game{
 		Name: r.Name, Title: r.Title, Version: r.Version, Players: r.Players,
 		roles: r.Roles, seatRoles: r.SeatRoles, fields: r.Fields, options: r.Options,
@@ -118,6 +123,7 @@ func (r Rules[S, M, T]) Game() *Game {
 		await:   func(state any) Await { return r.Await(state.(*S)) },
 		decode:  func(state any, v event.Value) (any, error) { return r.Decode(state.(*S), v) },
 		check:   func(v *View, move any) error { return r.Check(v, v.Table.(*T), move.(M)) },
+		open:    open,
 		missed:  func(res resolution, seats []int) { r.Missed(turnOf[S, M](res), seats) },
 		resolve: func(res resolution) { r.Resolve(turnOf[S, M](res)) },
 		evolve: func(state any, f fact) {

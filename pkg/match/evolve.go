@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"umpire/pkg/event"
@@ -19,6 +20,9 @@ var ErrBroken = errors.New("match: an event does not fit its match")
 
 // Replay makes a match of the first event of its stream, which must be match-created.
 func Replay(games Catalog, f event.Fact) (*Match, error) {
+	if strings.HasPrefix(f.Type, "match-created.") && f.Type != "match-created.v1" {
+		return nil, fmt.Errorf("%w: %s", ErrUnknownEvent, f.Type)
+	}
 	if f.Type != "match-created.v1" || f.Revision != 0 {
 		return nil, fmt.Errorf("%w: a stream begins with match-created, not with revision %d of %s", ErrBroken, f.Revision, f.Type)
 	}
@@ -124,7 +128,7 @@ func (m *Match) applyOwn(games Catalog, kind string, f event.Fact, p payloads) e
 	case "match-started":
 		m.start()
 	case "phase-opened":
-		m.applyOpened(Read[phaseOpened](p.public))
+		m.applyOpened(Read[phaseOpened](p.public), f.At)
 	case "submission-accepted", "submission-replaced":
 		return m.applySubmission(f, p)
 	case "deadline-passed":
@@ -132,7 +136,10 @@ func (m *Match) applyOwn(games Catalog, kind string, f event.Fact, p payloads) e
 	case "match-paused":
 		m.status, m.pausedAt = Paused, f.At
 	case "match-resumed":
-		m.status = Running
+		m.status, m.resumedAt = Running, f.At
+		if m.phase == nil { // paused before the first phase was opened
+			break
+		}
 		for i := range m.phase.clocks {
 			m.phase.clocks[i].shift(f.At.Sub(m.pausedAt))
 		}
@@ -207,10 +214,10 @@ func (m *Match) phaseOpens() []Ref {
 	return refs
 }
 
-func (m *Match) applyOpened(o phaseOpened) {
+func (m *Match) applyOpened(o phaseOpened, at time.Time) {
 	m.closePhase()
 	m.phaseNo = o.Phase
-	p := &phase{no: o.Phase, name: o.Name, kind: o.Kind}
+	p := &phase{no: o.Phase, opened: at, name: o.Name, kind: o.Kind}
 	for _, id := range o.Awaiting {
 		seat, _ := m.Seat(id)
 		c := clock{}
@@ -233,11 +240,11 @@ func (m *Match) applySubmission(f event.Fact, p payloads) error {
 	made, ok := p.faces[0].value.(submission)
 	if !ok {
 		v, err := event.Parse(p.faces[0].raw)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrBroken, err)
+		var move any
+		if err == nil {
+			move, err = m.game.decode(m.state, v)
 		}
-		move, err := m.game.decode(m.state, v)
-		if err != nil {
+		if err != nil { // which could quote what is sealed
 			return fmt.Errorf("%w: revision %d holds a submission that these rules can't read", ErrBroken, f.Revision)
 		}
 		made = submission{seat: seat, move: move, raw: p.faces[0].raw}
@@ -262,6 +269,9 @@ func (m *Match) applyExtended(e clockExtended) error {
 		if m.seats.ID(seat) == e.Player {
 			m.phase.clocks[i].shift(by)
 		}
+	}
+	if e.Until != nil {
+		m.given = *e.Until
 	}
 	return nil
 }

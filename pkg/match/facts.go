@@ -63,9 +63,11 @@ type (
 		Why string `json:"why"`
 	}
 	clockExtended struct {
-		Player string `json:"player"`
-		By     string `json:"by"` // a Go duration
-		Why    string `json:"why"`
+		Player string     `json:"player"`
+		By     string     `json:"by"` // a Go duration
+		Why    string     `json:"why"`
+		Reason string     `json:"reason"` // "host" or "outage"
+		Until  *time.Time `json:"until"`  // of an outage: its end
 	}
 	matchEnded struct {
 		Result json.RawMessage `json:"result"`
@@ -129,5 +131,5 @@ func kindOf(stored string) (game, kind, version string, err error) {
 	case 3:
 		return parts[0], parts[1], parts[2], nil
 	}
-	return "", "", "", fmt.Errorf("match: %q is no event type", stored)
+	return "", "", "", fmt.Errorf("%w: %q is no event type", ErrUnknownEvent, stored)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"umpire/pkg/event"
@@ -47,6 +48,8 @@ type Rules[S, M, T any] struct {
 	Prepare func(setup *Setup) (Prepared, error)
 	// Begin makes the first state from what Prepare put into match-created.
 	Begin func(Start) S
+	// Open states what becomes public when the match begins, before its first phase; nil for nothing.
+	Open func(*Turn[S, M])
 	// Clone copies a state so that evolving the copy leaves the original as it is.
 	Clone func(*S) *S
 	// Await says what the state waits for.
@@ -139,7 +142,8 @@ func (e *payloadError) Error() string { return e.what }
 func scrub(err error) error {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
-		return fmt.Errorf("%s where %s is expected", typed.Value, typed.Type)
+		kind, _, _ := strings.Cut(typed.Value, " ") // behind a blank stands a number itself
+		return fmt.Errorf("%s where %s is expected", kind, typed.Type)
 	}
 	return errors.New("not the JSON expected")
 }

@@ -41,10 +41,12 @@ type Match struct {
 	phase    *phase // nil before the start and after the end
 	banks    []time.Duration
 	pausedAt time.Time
-	state    any
-	opens    []Ref // faces that open when the match has ended
-	result   json.RawMessage
-	receipts []Receipt // by seat, the host's last: the seat's latest submission
+	// resumedAt is when the clocks last began to run again, given the end of the last outage that they were given.
+	resumedAt, given time.Time
+	state            any
+	opens            []Ref // faces that open when the match has ended
+	result           json.RawMessage
+	receipts         []Receipt // by seat, the host's last: the seat's latest submission
 }
 
 // claim is what became of a seat's link.
@@ -66,6 +68,7 @@ type Receipt struct {
 // phase is the open phase.
 type phase struct {
 	no     int
+	opened time.Time
 	name   string
 	kind   ClockKind
 	seats  []int
@@ -99,7 +102,7 @@ func (p *phase) complete(atDeadline bool) bool {
 	if len(p.awaiting()) > 0 {
 		return false
 	}
-	if !atDeadline || p.turn() {
+	if !atDeadline || p.turn() || p.kind == Repeat { // clocks that start anew never run out
 		return true
 	}
 	return !slices.ContainsFunc(p.clocks, func(c clock) bool { return c.runs() })

@@ -32,6 +32,9 @@ type resolver struct {
 func (r *resolver) run() {
 	m := r.work
 	if m.phase == nil {
+		if m.game.open != nil && m.phaseNo == 0 {
+			m.game.open(r.resolution())
+		}
 		r.next()
 		return
 	}
@@ -54,8 +57,12 @@ func (r *resolver) run() {
 
 func (r *resolver) resolution() resolution {
 	m := r.work
+	var subs []submission
+	if m.phase != nil {
+		subs = m.phase.subs
+	}
 	return resolution{
-		state: m.state, seats: m.seats, subs: m.phase.subs, draw: DrawFrom(m.draws), bank: m.bank, emit: r.emit,
+		state: m.state, seats: m.seats, subs: subs, draw: DrawFrom(m.draws), bank: m.bank, emit: r.emit,
 	}
 }
 
