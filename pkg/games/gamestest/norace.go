@@ -1,0 +1,6 @@
+//go:build !race
+
+package gamestest
+
+// slow thins nothing out.
+const slow = 1
