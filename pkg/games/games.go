@@ -3,6 +3,9 @@ package games
 
 import (
 	"umpire/pkg/games/glassfull"
+	"umpire/pkg/games/nothingbutthetruth"
+	"umpire/pkg/games/paintclash"
+	"umpire/pkg/games/primalpileup"
 	"umpire/pkg/match"
 )
 
@@ -10,5 +13,8 @@ import (
 func All() match.Catalog {
 	return match.Catalog{
 		glassfull.Game(),
+		primalpileup.Game(),
+		nothingbutthetruth.Game(),
+		paintclash.Game(),
 	}
 }
