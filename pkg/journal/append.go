@@ -32,7 +32,8 @@ func (j *Journal) Append(ctx context.Context, id string, m *match.Match, name ev
 	if err != nil {
 		return nil, fmt.Errorf("appending to match %s: %w", id, err)
 	}
-	if commit.Events[0].Hash != events[0].Hash { // it was there before
+	// The last event's hash depends on all of them: another's commit of the same events has other salts in its faces.
+	if last := len(events) - 1; commit.Events[last].Hash != events[last].Hash { // it was there before
 		return j.Observe(ctx, &commit)
 	}
 	return j.settle(ctx, id, e, m, facts, drafts)

@@ -61,6 +61,14 @@ func MatchOf(stream string) (id string, ok bool) {
 	return stream[len(prefix):], true
 }
 
+// Reach asks the log for a sign of life.
+func (j *Journal) Reach(ctx context.Context) error {
+	if _, err := j.log.Head(ctx); err != nil {
+		return fmt.Errorf("asking the log: %w", err)
+	}
+	return nil
+}
+
 // Keys returns the secrets of a match.
 func (j *Journal) Keys(id string) *event.Keys { return j.entry(id).keys }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"umpire/pkg/eventlog"
 )
 
 // startTimeout is how long the embedded server may take to start.
@@ -27,7 +29,7 @@ type Embedded struct{ server *server.Server }
 func StartEmbedded(dir string) (*Embedded, error) {
 	options := &server.Options{
 		ServerName: "umpire", JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
-		DontListen: true, MaxPayload: 1 << 20,
+		DontListen: true, MaxPayload: maxPayload,
 	}
 	s, err := server.NewServer(options)
 	if err != nil {
@@ -55,6 +57,9 @@ func (e *Embedded) Stop() {
 	e.server.Shutdown()
 	e.server.WaitForShutdown()
 }
+
+// maxPayload is room for the largest commit of a log as one message, with its headers.
+const maxPayload = eventlog.MaxBytes + 64<<10
 
 const (
 	feedBytes  = 1 << 30 // the feed is a window; who is behind it reads the log

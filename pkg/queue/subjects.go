@@ -8,6 +8,7 @@ const (
 	Claim   = "umpire.claim"
 	Submit  = "umpire.submit"
 	Control = "umpire.control"
+	Probe   = "umpire.probe"
 	View    = "umpire.view"
 	Events  = "umpire.events"
 	Matches = "umpire.matches"

@@ -103,8 +103,11 @@ func (p *player) lines(ctx context.Context, script *bufio.Reader) error {
 	for no := 1; ; no++ {
 		line, err := readLine(script)
 		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
+		if errors.Is(err, errLong) {
 			return &ScriptError{no, err.Error()}
+		}
+		if err != nil && !last {
+			return fmt.Errorf("reading line %d of the script: %w", no, err)
 		}
 		if len(bytes.Trim(line, " \t\r\n")) > 0 {
 			if err := p.line(ctx, no, line); err != nil {
@@ -121,13 +124,15 @@ func (p *player) lines(ctx context.Context, script *bufio.Reader) error {
 	return nil
 }
 
+var errLong = fmt.Errorf("the line is longer than %d bytes", maxLine)
+
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > maxLine {
-			return nil, fmt.Errorf("the line is longer than %d bytes", maxLine)
+			return nil, errLong
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
