@@ -33,6 +33,7 @@ type Loop struct {
 	Log     *slog.Logger
 
 	position atomic.Uint64
+	underway atomic.Int64
 }
 
 const (
@@ -45,6 +46,16 @@ const (
 // Position returns the position of the newest commit handed to a worker.
 func (l *Loop) Position() uint64 { return l.position.Load() }
 
+// Reach waits until the loop has dealt with the log up to a position and has nothing under way, or the context ends.
+func (l *Loop) Reach(ctx context.Context, position uint64) error {
+	for l.Position() < position || l.underway.Load() > 0 {
+		if !Pause(ctx, firstGap) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // Run works until the context ends, which is its error. A feed that breaks is followed again from where it broke.
 func (l *Loop) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
@@ -54,6 +65,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		workers.Go(func() {
 			for commit := range queues[i] {
 				l.try(ctx, &commit)
+				l.underway.Add(-1)
 			}
 		})
 	}
@@ -72,9 +84,11 @@ func (l *Loop) Run(ctx context.Context) error {
 				}
 				break
 			}
+			l.underway.Add(1)
 			select {
 			case queues[maphash.String(seed, commit.Stream)%uint64(len(queues))] <- commit:
 			case <-ctx.Done():
+				l.underway.Add(-1)
 				return ctx.Err()
 			}
 			l.position.Store(commit.Position)

@@ -160,6 +160,12 @@ func (g *Gateway) ViewMatch(c echo.Context, id Match, params ViewMatchParams) er
 	}
 }
 
+// ProbePath is where a timer asks whether players can reach umpire: through the gateway, the queue and the submission
+// service to the log. It tells nothing else.
+const ProbePath = "/probe"
+
+func (g *Gateway) probe(c echo.Context) error { return g.question(c, queue.Probe, "", struct{}{}) }
+
 // Contract implements GET /openapi.yaml.
 func (g *Gateway) Contract(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/yaml", contract)

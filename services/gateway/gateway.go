@@ -70,6 +70,7 @@ func New(o Options) (*Gateway, error) {
 	RegisterHandlers(e, g)
 	e.GET("/", g.home)
 	e.GET("/m/:match", g.seat)
+	e.GET(ProbePath, g.probe)
 	g.handler = e
 	return g, nil
 }
@@ -155,7 +156,8 @@ func body(c echo.Context) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxBody))
+	// The server's own writer, so that it learns of the limit and answers without reading on.
+	data, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, maxBody))
 	var over *http.MaxBytesError
 	if errors.As(err, &over) {
 		return nil, tooLarge()

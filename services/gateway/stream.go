@@ -95,14 +95,19 @@ func (g *Gateway) StreamMatch(c echo.Context, id Match, params StreamMatchParams
 		switch {
 		case err != nil: // the next tick or beat tries again
 		case next.Status != http.StatusOK:
-			if problem.Read(next.Status, next.Body).Code != problem.Unavailable {
-				return nil // the token is no longer good
+			if isVoid(next) {
+				return nil
 			}
 		default:
 			reply, revision = next, at
 		}
 	}
 	return nil
+}
+
+// isVoid reports whether who reads may not read on: the token is no longer good. A fault passes.
+func isVoid(reply queue.Reply) bool {
+	return reply.Status != http.StatusOK && problem.Read(reply.Status, reply.Body).Code != problem.Unavailable
 }
 
 // sender writes a long answer piece by piece; it keeps the first error.
@@ -175,6 +180,9 @@ func (g *Gateway) MatchEvents(c echo.Context, id Match, params MatchEventsParams
 			return nil
 		case out == nil:
 			out = newSender(c, "application/x-ndjson")
+			out.send(nil) // the answer begins, though there may be nothing to tell yet
+		case err == nil && isVoid(reply):
+			return nil
 		}
 		if err == nil && reply.Status == http.StatusOK && len(reply.Body) > 0 {
 			if out.send(reply.Body); out.err != nil {

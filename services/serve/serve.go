@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"umpire/pkg/event"
@@ -28,10 +27,6 @@ import (
 	"umpire/pkg/token"
 	"umpire/services/feed"
 	"umpire/services/gateway"
-	"umpire/services/projector"
-	"umpire/services/relay"
-	"umpire/services/resolver"
-	"umpire/services/submission"
 	"umpire/services/timer"
 )
 
@@ -70,6 +65,8 @@ type Program struct {
 	http      *http.Server
 	listener  net.Listener
 	loops     []*feed.Loop
+	timing    *timer.Service
+	prober    *http.Client // the timer's
 
 	operatorPath string
 	closers      []func() error // run backwards at the end
@@ -91,7 +88,7 @@ func Start(ctx context.Context, o Options) (_ *Program, err error) {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{p.openLog, p.openKeys, p.openQueue, p.startServices, p.listen} {
+	for _, step := range []func(context.Context) error{p.openLog, p.openKeys, p.openQueue, p.startServices, p.listen, p.startTimer} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -159,54 +156,6 @@ func (p *Program) openQueue(ctx context.Context) (err error) {
 	return nil
 }
 
-// startServices starts the services and their loops. Where the log is in the same process, they follow it there.
-func (p *Program) startServices(ctx context.Context) error {
-	o := p.options
-	js, err := jetstream.New(p.conn)
-	if err != nil {
-		return fmt.Errorf("connecting to JetStream: %w", err)
-	}
-	if err := queue.Prepare(ctx, js); err != nil {
-		return err
-	}
-	kv, err := js.KeyValue(ctx, queue.ViewsBucket)
-	if err != nil {
-		return fmt.Errorf("opening the bucket of views: %w", err)
-	}
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p.work, work = errgroup.WithContext(work)
-	p.stopWork = cancel
-	p.later(func() error { cancel(); return ignoreCancel(p.work.Wait()) })
-
-	deciding := &resolver.Service{Journal: p.journal, Clock: o.Clock, Log: o.Log}
-	timing := timer.New(p.journal, o.Clock, o.Log)
-	publisher := projector.NewQueuePublisher(p.conn, kv, o.Log)
-	showing := &projector.Service{Journal: p.journal, Authority: p.authority, Clock: o.Clock, Publisher: publisher}
-	for name, handle := range map[string]feed.Handle{
-		"resolver": deciding.Handle, "timer": timing.Handle, "projector": showing.Handle,
-	} {
-		loop := &feed.Loop{Name: name, Feed: p.log.Follow, Handle: handle, Workers: workers, Log: o.Log}
-		p.loops = append(p.loops, loop)
-		p.work.Go(func() error { return loop.Run(work) })
-	}
-	relaying := &relay.Service{Feed: p.log.Follow, Conn: p.conn, JS: js, Log: o.Log}
-	for _, run := range []func(context.Context) error{timing.Run, publisher.Run, relaying.Run} {
-		p.work.Go(func() error { return run(work) })
-	}
-	taking := &submission.Service{
-		Journal: p.journal, Games: o.Games, Authority: p.authority, Clock: o.Clock, Entropy: rand.Reader,
-		InsecureSeed: o.InsecureSeed,
-	}
-	for _, answer := range []func(context.Context, *nats.Conn, *slog.Logger) (func() error, error){showing.Run, taking.Run} {
-		stop, err := answer(work, p.conn, o.Log)
-		if err != nil {
-			return err
-		}
-		p.later(stop)
-	}
-	return nil
-}
-
 func (p *Program) listen(ctx context.Context) (err error) {
 	p.gateway, err = gateway.New(gateway.Options{
 		Conn: p.conn, Log: p.options.Log, Clock: p.options.Clock, Base: p.options.Base, Checks: p.checks(ctx),
@@ -239,32 +188,6 @@ func (p *Program) listen(ctx context.Context) (err error) {
 		return nil
 	})
 	return nil
-}
-
-// checks are what /readyz looks at.
-func (p *Program) checks(ctx context.Context) map[string]gateway.Check {
-	checks := map[string]gateway.Check{
-		"log": func(ctx context.Context) error {
-			_, err := p.log.Head(ctx)
-			return err
-		},
-		"queue": func(context.Context) error {
-			if !p.conn.IsConnected() {
-				return errors.New("not connected")
-			}
-			return nil
-		},
-	}
-	head, err := p.log.Head(ctx)
-	for _, loop := range p.loops {
-		checks[loop.Name] = func(context.Context) error {
-			if at := loop.Position(); err == nil && at < head {
-				return fmt.Errorf("reading the log: at %d of %d", at, head)
-			}
-			return nil
-		}
-	}
-	return checks
 }
 
 // URL is where the program listens.

@@ -28,6 +28,9 @@ func (s *Service) Run(ctx context.Context, nc *nats.Conn, log *slog.Logger) (sto
 		endpoint(queue.Submit, func(ctx context.Context, h nats.Header, body []byte) (any, error) {
 			return s.Submit(ctx, h.Get(queue.HeaderToken), h.Get(queue.HeaderMatch), h.Get(queue.HeaderKey), body)
 		}),
+		endpoint(queue.Probe, func(ctx context.Context, _ nats.Header, _ []byte) (any, error) {
+			return s.Probe(ctx)
+		}),
 		endpoint(queue.Control, func(ctx context.Context, h nats.Header, body []byte) (any, error) {
 			return s.Control(ctx, h.Get(queue.HeaderToken), h.Get(queue.HeaderMatch), h.Get(queue.HeaderAction),
 				h.Get(queue.HeaderBase), body)

@@ -24,6 +24,8 @@ type Service struct {
 	Authority *token.Authority
 	Clock     func() time.Time
 	Entropy   io.Reader // for ids and seeds; safe for concurrent use
+	// Sleep waits before a fault is tried again; it returns false when the context ended first. feed.Pause unless told.
+	Sleep func(ctx context.Context, d time.Duration) bool
 	// InsecureSeed takes a seed from the set-up, for tests; it is shown in public.
 	InsecureSeed bool
 }
@@ -101,7 +103,7 @@ func (s *Service) append(
 		if err == nil || !errors.Is(err, eventlog.ErrUnavailable) || fault == faults {
 			return next, err
 		}
-		if !feed.Pause(ctx, time.Duration(fault)*50*time.Millisecond) {
+		if !s.rest(ctx, fault) {
 			return nil, err
 		}
 	}
@@ -159,6 +161,15 @@ func (s *Service) Claim(ctx context.Context, body []byte) (*Seated, error) {
 		return nil, err
 	}
 	return &Seated{Match: seat.Match, Player: seat.Seat, Token: signed, Revision: m.Revision()}, nil
+}
+
+// rest waits a little longer after each fault.
+func (s *Service) rest(ctx context.Context, fault int) bool {
+	sleep := s.Sleep
+	if sleep == nil {
+		sleep = feed.Pause
+	}
+	return sleep(ctx, time.Duration(fault)*50*time.Millisecond)
 }
 
 // decide loads a match, lets what is asked for be decided on it, and appends that; after a conflict it begins again at

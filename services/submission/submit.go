@@ -76,11 +76,15 @@ func (s *Service) submit(ctx context.Context, id string, o *order) (*Receipt, er
 			}
 			continue
 		}
-		if receipt, err := s.repeated(keys, m, place, o); receipt != nil || err != nil {
-			return receipt, err
+		receipt, err := s.repeated(keys, m, place, o)
+		if receipt != nil {
+			return receipt, nil
 		}
 		o.name = nameOf(keys, o.seat.Seat, m.PhaseNo(), nonce)
-		drafts, err := m.Submit(o.seat.Seat, o.phase, o.named, o.move, s.Clock())
+		var drafts []match.Draft
+		if err == nil {
+			drafts, err = m.Submit(o.seat.Seat, o.phase, o.named, o.move, s.Clock())
+		}
 		if err != nil {
 			head, err := s.newer(ctx, m, err)
 			if err != nil {

@@ -1,5 +1,10 @@
 // Package timer is the service that says that time is over. It keeps the next deadline of every open match in a heap and
 // appends deadline-passed when one runs out. Replicas race, and the log takes one.
+//
+// Nobody is punished for our outage. Before it fires, the timer needs a probe, begun after the deadline, to come back
+// through gateway, queue and log; while none does, nothing is flagged. When one does after others have failed, or after
+// nobody was there to send any, the gap since players were last sure to reach umpire is written to the log and given to
+// every clock that ran in it, before anything is fired.
 package timer
 
 import (
@@ -16,11 +21,23 @@ import (
 	"umpire/pkg/match"
 )
 
+// Options are what a timer works with.
+type Options struct {
+	Journal *journal.Journal
+	Log     eventlog.Log // of the probes
+	Vault   *event.Vault
+	Clock   func() time.Time
+	// Path asks what a player would need to submit: gateway, queue and log. An error means that he can't.
+	Path   func(ctx context.Context) error
+	Logger *slog.Logger
+	// Alone says that there is no other timer on this log, so that a gap in its own life is an outage.
+	Alone bool
+}
+
 // Service is safe for concurrent use.
 type Service struct {
-	journal *journal.Journal
-	clock   func() time.Time
-	log     *slog.Logger
+	o      Options
+	probes probes
 
 	mu    sync.Mutex
 	queue deadlines
@@ -29,17 +46,26 @@ type Service struct {
 }
 
 // New returns a timer without deadlines: Handle tells it of them.
-func New(j *journal.Journal, clock func() time.Time, log *slog.Logger) *Service {
-	return &Service{
-		journal: j, clock: clock, log: log, known: map[string]*deadline{}, woken: make(chan struct{}, 1),
-	}
+func New(o Options) *Service {
+	s := &Service{o: o, known: map[string]*deadline{}, woken: make(chan struct{}, 1)}
+	s.probes.keys = o.Vault.Keys(ProbesStream)
+	return s
 }
 
-// Handle notes the next deadline of the match that the commit belongs to.
+// Handle notes the next deadline of the match that the commit belongs to, and what the commit proves of umpire itself.
 func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
-	m, err := s.journal.Observe(ctx, commit)
+	if commit.Stream == ProbesStream {
+		s.probes.learn(commit)
+		return nil
+	}
+	m, err := s.o.Journal.Observe(ctx, commit)
 	if err != nil || m == nil {
 		return err
+	}
+	for i := range commit.Events {
+		if commit.Events[i].By == event.Player { // it came the whole way that a probe goes
+			s.probes.saw(commit.Events[i].At)
+		}
 	}
 	s.note(m)
 	return nil
@@ -108,55 +134,51 @@ func (s *Service) Due(now time.Time) []string {
 	return due
 }
 
-// Fire appends what time has brought to a match, deadline by deadline, and notes the next one. It is harmless where
-// nothing is due.
-func (s *Service) Fire(ctx context.Context, id string) error {
-	m, err := s.journal.Load(ctx, id)
+// open returns the matches that have a deadline.
+func (s *Service) open() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, len(s.queue))
+	for i, d := range s.queue {
+		ids[i] = d.match
+	}
+	return ids
+}
+
+// Fire appends what time has brought to a match: first what outages owe its clocks, then, deadline by deadline, those
+// that had passed when the probe began. It notes the next one. It is harmless where nothing is due.
+func (s *Service) Fire(ctx context.Context, id string, began time.Time) error {
+	m, err := s.o.Journal.Load(ctx, id)
 	for err == nil {
-		drafts := m.Expire(s.clock())
+		drafts := s.owed(m)
 		if drafts == nil {
-			s.note(m)
-			return nil
+			if due, ok := m.Deadline(); !ok || due.After(began) {
+				s.note(m)
+				return nil
+			}
+			drafts = m.Expire(s.o.Clock())
 		}
-		var conflict *eventlog.Conflict
-		next, appendErr := s.journal.Append(ctx, id, m, event.ID{}, drafts)
-		if m, err = next, appendErr; errors.As(err, &conflict) {
-			m, err = s.journal.Refresh(ctx, id)
-		}
+		m, err = s.append(ctx, m, drafts)
 	}
 	return err
 }
 
-// deadline is a match's next one.
-type deadline struct {
-	match    string
-	at       time.Time
-	revision int64 // of the match when it was noted
-	index    int   // in the heap
+// append writes drafts behind m; after a conflict it returns the match as another has left it.
+func (s *Service) append(ctx context.Context, m *match.Match, drafts []match.Draft) (*match.Match, error) {
+	next, err := s.o.Journal.Append(ctx, m.ID(), m, event.ID{}, drafts)
+	var conflict *eventlog.Conflict
+	if errors.As(err, &conflict) {
+		return s.o.Journal.Refresh(ctx, m.ID())
+	}
+	return next, err
 }
 
-// deadlines is a heap, the earliest first.
-type deadlines []*deadline
-
-func (d deadlines) Len() int           { return len(d) }
-func (d deadlines) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
-func (d deadlines) Swap(i, j int) {
-	d[i], d[j] = d[j], d[i]
-	d[i].index, d[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (d *deadlines) Push(x any) {
-	one := x.(*deadline)
-	one.index = len(*d)
-	*d = append(*d, one)
-}
-
-// Pop implements heap.Interface.
-func (d *deadlines) Pop() any {
-	last := len(*d) - 1
-	one := (*d)[last]
-	(*d)[last] = nil
-	*d = (*d)[:last]
-	return one
+// owed states what outages took of the match's clocks and have not given back yet.
+func (s *Service) owed(m *match.Match) []match.Draft {
+	for _, o := range s.probes.outages() {
+		if drafts := m.Give(o, s.o.Clock()); drafts != nil {
+			return drafts
+		}
+	}
+	return nil
 }
