@@ -74,8 +74,9 @@ func (d *Demo) table(ctx context.Context, game string, visitor bool) error {
 		links = append(links, link)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var seats sync.WaitGroup
+	defer seats.Wait()
+	defer cancel()
 	for _, link := range links {
 		seated, err := d.Client.As("").Claim(ctx, link.Claim)
 		if err != nil {
@@ -109,6 +110,7 @@ func (b *bot) play(ctx context.Context) {
 			}
 			if err != nil {
 				b.demo.Log.Warn("a bot of the demo can't move", "match", b.match, "player", b.id, "error", err)
+				break // it looks anew, for no other view may come before it has moved
 			}
 		}
 		feed.Pause(ctx, time.Second)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"umpire/pkg/view"
 )
@@ -21,6 +22,9 @@ func (s *Service) Events(ctx context.Context, bearer, id string, q *Question) (a
 	}
 	from := uint64(0)
 	if q.After != nil {
+		if *q.After == math.MaxUint64 {
+			return []byte{}, nil
+		}
 		from = *q.After + 1
 	}
 	var out bytes.Buffer

@@ -1,7 +1,10 @@
 package projector
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -78,24 +81,70 @@ func (p *QueuePublisher) take() (match string, s shown, ok bool) {
 // one has come meanwhile.
 func (p *QueuePublisher) Run(ctx context.Context) error {
 	failing := false
-	for {
-		match, s, ok := p.take()
-		if !ok {
+	for ctx.Err() == nil {
+		did, err := p.Step(ctx)
+		if !did {
 			select {
 			case <-p.woken:
-				continue
 			case <-ctx.Done():
-				return ctx.Err()
 			}
+			continue
 		}
-		_, err := p.kv.Put(ctx, match, s.view)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
 				p.log.Warn("the bucket of views takes nothing now", "error", err)
 			}
-			p.PublishView(match, s.revision, s.view)
 			feed.Pause(ctx, feed.LastGap)
 		}
 		failing = err != nil
 	}
+	return ctx.Err()
+}
+
+// Step puts the view that waits longest into the bucket; did is false where none waits. After an error it waits again.
+func (p *QueuePublisher) Step(ctx context.Context) (did bool, err error) {
+	match, s, ok := p.take()
+	if !ok {
+		return false, nil
+	}
+	if err := p.put(ctx, match, s); err != nil {
+		p.PublishView(match, s.revision, s.view)
+		return true, err
+	}
+	return true, nil
+}
+
+// putTries bounds how often another process may come between reading and writing a view before it is put off.
+const putTries = 10
+
+// put keeps a view in the bucket unless a newer one stands there: another process may be ahead of this one.
+func (p *QueuePublisher) put(ctx context.Context, match string, s shown) error {
+	var err error
+	for range putTries {
+		var was jetstream.KeyValueEntry
+		was, err = p.kv.Get(ctx, match)
+		switch {
+		case errors.Is(err, jetstream.ErrKeyNotFound):
+			_, err = p.kv.Create(ctx, match, s.view)
+		case err == nil && (revisionOf(was.Value()) > s.revision || bytes.Equal(was.Value(), s.view)):
+			return nil
+		case err == nil:
+			_, err = p.kv.Update(ctx, match, s.view, was.Revision())
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return err
+		}
+	}
+	return err
+}
+
+// revisionOf is a stored view's revision; what can't be read is older than any view.
+func revisionOf(view []byte) int64 {
+	head := struct {
+		Revision int64 `json:"revision"`
+	}{-1}
+	if err := json.Unmarshal(view, &head); err != nil {
+		return -1
+	}
+	return head.Revision
 }
