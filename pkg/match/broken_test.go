@@ -74,6 +74,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 	for name, first := range map[string]event.Fact{
 		"begins with something else": p.facts[1],
+		"begins with the start":      {Type: "match-started.v1", Public: json.RawMessage(`{}`)},
 		"begins later":               {Type: "match-created.v1", Revision: 1, Public: p.facts[0].Public, Faces: p.facts[0].Faces},
 		"a creation with no face":    {Type: "match-created.v1", Public: p.facts[0].Public},
 		"a creation of nothing":      {Type: "match-created.v1", Public: json.RawMessage(`[]`), Faces: p.facts[0].Faces},

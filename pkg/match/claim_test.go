@@ -202,6 +202,7 @@ func TestTheSeed(t *testing.T) {
 	created := p.facts[0]
 	assert.Contains(t, string(created.Public), `"seedCommitment":"`+v.SeedCommitment+`"`)
 	assert.Contains(t, string(created.Public), `"insecureSeed":false`)
+	assert.Contains(t, string(created.Public), `"setup":{}`, "a game that says nothing of the set-up")
 	assert.Empty(t, created.Faces[0].To)
 	assert.JSONEq(t, `{"seed":"`+hex.EncodeToString(seed)+`"}`, string(created.Faces[0].Data))
 	p.say("a", 1)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"umpire/pkg/event"
 	"umpire/pkg/match"
 )
 
@@ -248,7 +249,10 @@ func TestNone(t *testing.T) {
 	assert.Equal(t, []int{match.HostSeat}, p.m.Awaiting())
 	assert.Equal(t, map[string]*match.ClockView{"a": nil, "b": nil}, p.phase().Clocks)
 	p.refused(match.NotAwaited, "a", number(1))
+	assert.Equal(t, event.Player, p.facts[len(p.facts)-3].By)
 	p.say("host", 7)
+	assert.Equal(t, event.Host, p.facts[len(p.facts)-3].By)
+	assert.Equal(t, "submission-accepted.v1", p.facts[len(p.facts)-3].Type)
 	assert.Equal(t, map[string]int{"host": 7}, p.table().Said[1])
 	p.say("b", 1)
 	p.waits(ids("a"), ids("b"))

@@ -23,6 +23,7 @@ type plan struct {
 type (
 	planState struct {
 		seats  match.Seats
+		loud   bool
 		secret string
 		next   int
 		over   bool
@@ -33,6 +34,7 @@ type (
 	}
 	say       struct{ number int }
 	planTable struct {
+		Loud   bool             `json:"loud"`
 		Next   int              `json:"next"`
 		Said   []map[string]int `json:"said"`
 		Draws  []int            `json:"draws"`
@@ -88,7 +90,9 @@ func (p plan) game(players int) *match.Game {
 			}
 			evolvePlan(s, f)
 		},
-		Opens:  func(kind string, _ int) bool { return kind == "resolved" || kind == "submission/talk" },
+		Opens: func(kind string, face int) bool {
+			return face == 0 && (kind == "resolved" || kind == "submission/talk")
+		},
 		Result: func(s *planState) any { return map[string]int{"phases": s.next} },
 		View:   viewPlan,
 		Hints:  func(v *match.View, t *planTable) { t.You.Hints = "you are " + v.Audience },
@@ -118,6 +122,7 @@ func begin(s match.Start) planState {
 		panic("the set-up has seen to it that somebody has the role")
 	}
 	return planState{
+		loud:  match.Read[map[string]bool](s.Setup)["loud"] && s.Clock.Move > 0,
 		seats: s.Seats, secret: match.Read[secretFace](s.Faces[0]).Secret,
 		missed: match.ByID(s.Seats, func(int) int { return 0 }),
 	}
@@ -179,6 +184,12 @@ func evolvePlan(s *planState, f *match.Fact[say]) {
 		}
 	case "resolved":
 		r := match.Read[resolved](f.Public)
+		for seat, id := range s.seats.IDs(s.seats.All()) {
+			m, made := f.Moves.Of(seat)
+			if said, stated := r.Said[id]; made != stated || m.number != said || int(f.Bank(seat)/time.Millisecond) != r.Banks[seat] {
+				panic("a fact is not folded in the phase that it resolves")
+			}
+		}
 		s.said, s.draws, s.banks = append(s.said, r.Said), append(s.draws, r.Draw), r.Banks
 		s.next++
 	default:
@@ -188,7 +199,7 @@ func evolvePlan(s *planState, f *match.Fact[say]) {
 
 func viewPlan(w *match.Watch[planState, say]) *planTable {
 	s := w.State
-	t := &planTable{Next: s.next, Said: s.said, Draws: s.draws, Missed: s.missed, Banks: s.banks}
+	t := &planTable{Loud: s.loud, Next: s.next, Said: s.said, Draws: s.draws, Missed: s.missed, Banks: s.banks}
 	if w.Playing {
 		t.You = &planYou{}
 		if m, ok := w.Moves.Of(w.Seat); ok {

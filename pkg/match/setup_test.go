@@ -232,6 +232,7 @@ func TestCreatedSaysWhatWasSetUp(t *testing.T) {
 	assert.Equal(t, setup.Options, p.m.Options())
 	assert.Equal(t, setup.Seats, p.m.Seats())
 	assert.Equal(t, "T", p.m.Title())
+	assert.True(t, p.table().Loud, "the game has read its part")
 	assert.Equal(t, "id", p.m.ID())
 	assert.Equal(t, games[0], p.m.Game())
 	p.replay()

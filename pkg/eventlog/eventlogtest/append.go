@@ -60,8 +60,15 @@ func wrongExpectations(t *testing.T, h Harness) {
 
 	want := []eventlog.Commit{c1, c2}
 	requireSame(t, want, read(ctx, t, log, chain.Stream, 0))
-	c3 := mustAppend(ctx, t, log, chain.Stream, 3, chain.Next(1)...)
-	requireSame(t, append(want, c3), follow(ctx, t, log, start, 3, chain.Stream))
+
+	// What was refused has left no trace: the same append is written where it is expected rightly.
+	refused := other.Next(2)
+	for _, expected := range []int64{eventlog.NoStream, 2, 4} {
+		_, err := log.Append(ctx, chain.Stream, expected, refused...)
+		requireConflict(t, err, chain.Stream, expected, 3)
+	}
+	want = append(want, mustAppend(ctx, t, log, chain.Stream, 3, refused...))
+	requireSame(t, want, follow(ctx, t, log, start, 3, chain.Stream))
 }
 
 const crowd = 32

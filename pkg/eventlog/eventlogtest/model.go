@@ -2,6 +2,7 @@ package eventlogtest
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"testing"
 
@@ -15,6 +16,10 @@ import (
 func model(t *testing.T, h Harness) {
 	t.Helper()
 	log := h.Open(t)
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		require.NoError(t, checks.Value.Set("30")) // each run draws others; -rapid.checks asks for more
+		defer func() { require.NoError(t, checks.Value.Set(checks.DefValue)) }()
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		m := &machine{t: t, h: h, log: log, ctx: patient(t), chains: map[string]*Chain{}}
 		m.start = head(m.ctx, r, m.log)
@@ -91,8 +96,12 @@ func (m *machine) wrong(r *rapid.T) {
 	stream := m.draw(r)
 	actual := m.head(stream)
 	expected := rapid.Int64Range(eventlog.NoStream, actual+3).Filter(func(n int64) bool { return n != actual }).Draw(r, "expected")
-	_, err := m.log.Append(m.ctx, stream, expected, m.chains[stream].Next(1)...)
+	events := m.chains[stream].Next(1)
+	_, err := m.log.Append(m.ctx, stream, expected, events...)
 	requireConflict(r, err, stream, expected, actual)
+	if rapid.Bool().Draw(r, "again") {
+		m.commits = append(m.commits, mustAppend(m.ctx, r, m.log, stream, actual, events...))
+	}
 }
 
 func (m *machine) repeat(r *rapid.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -31,7 +32,7 @@ type stmt struct {
 
 // connect opens the file in a mode of SQLite's: rwc makes it where there is none, rw and ro don't.
 func connect(path, mode string, pragmas ...string) (_ *conn, err error) {
-	name := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	name := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // C:/ is /C:/ in a URL
 	name.RawQuery = url.Values{"mode": {mode}, "_error_rc": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}}.Encode()
 	connector, err := sqlite.NewConnector(name.String())
 	if err != nil {

@@ -3,6 +3,7 @@ package sqlitelog
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,39 @@ func TestFullDisk(t *testing.T) {
 	fill(t.Context(), t, log, func() { pages.Store(1 << 20) })
 }
 
+// TestTheFileVanishes takes the file away after a fault, and puts an older one in its place: the log must not begin anew.
+func TestTheFileVanishes(t *testing.T) {
+	var pages atomic.Int64
+	pages.Store(1 << 20)
+	o := usual
+	o.maxPages = pages.Load
+	path := closedLog(t, 3)
+	older, err := os.ReadFile(path)
+	require.NoError(t, err)
+	pages.Store(100)
+	log := opened(t, path, o)
+	chain := eventlogtest.NewChain("match-3", "own")
+	for n := int64(0); err == nil; n++ {
+		_, err = log.Append(t.Context(), "match-3", n-1, chain.Sized(20_000))
+	}
+	require.ErrorIs(t, err, eventlog.ErrUnavailable)
+	pages.Store(1 << 20)
+	for _, end := range []string{"", "-wal", "-shm"} {
+		require.NoError(t, os.RemoveAll(path+end))
+	}
+	events := eventlogtest.NewChain("match-4", "own").Next(1)
+	_, err = log.Append(t.Context(), "match-4", eventlog.NoStream, events...)
+	require.ErrorIs(t, err, eventlog.ErrUnavailable)
+	require.NoFileExists(t, path)
+	require.NoError(t, os.WriteFile(path, older, 0o600))
+	_, err = log.Append(t.Context(), "match-4", eventlog.NoStream, events...)
+	require.ErrorIs(t, err, eventlog.ErrCorrupt)
+	require.ErrorContains(t, err, "it ends at position 6 and had ")
+	now, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, older, now)
+}
+
 // fill appends until the log can't, and again when there is room: what was refused leaves nothing behind, what was
 // acknowledged can be read all the time, and the log comes back by itself.
 func fill(ctx context.Context, t require.TestingT, log *Log, makeRoom func()) {
@@ -36,6 +70,7 @@ func fill(ctx context.Context, t require.TestingT, log *Log, makeRoom func()) {
 			return nil
 		}
 		require.ErrorIs(t, err, eventlog.ErrUnavailable)
+		require.NotContains(t, err.Error(), "something else", "the log remembers what was rolled back")
 		return err
 	}
 	check := func() {

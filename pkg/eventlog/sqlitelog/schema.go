@@ -29,7 +29,8 @@ CREATE TABLE commits (
 CREATE VIEW events AS -- for people; a row is an event
 SELECT c.position, c.stream, c.revision + e.key AS revision, e.value ->> 'type' AS type, e.value ->> 'at' AS at,
        e.value ->> 'by' AS by, e.value -> 'public' AS public, e.value AS event
-FROM commits AS c, json_each(c.events) AS e;
+FROM commits AS c, json_each(c.events) AS e
+ORDER BY c.position, e.key;
 `
 
 // adopt makes a new file a log, checks that an old one is, and leaves any other as it was.

@@ -139,16 +139,18 @@ func (l *Log) Append(ctx context.Context, stream string, expected int64, events 
 	case a := <-r.answer:
 		return a.commit(r)
 	case <-ctx.Done():
-		return eventlog.Commit{}, fmt.Errorf("%w: whether the commit to %s stands is unknown: %w",
-			eventlog.ErrUnavailable, stream, ctx.Err())
 	case <-l.written:
 	}
-	select { // the writer may have answered last of all
+	select { // an answer that is there is better than none
 	case a := <-r.answer:
 		return a.commit(r)
 	default:
-		return eventlog.Commit{}, eventlog.ErrClosed
 	}
+	if err := ctx.Err(); err != nil {
+		return eventlog.Commit{}, fmt.Errorf("%w: whether the commit to %s stands is unknown: %w",
+			eventlog.ErrUnavailable, stream, err)
+	}
+	return eventlog.Commit{}, eventlog.ErrClosed // the writer ended, and never took it
 }
 
 // Head implements eventlog.Log.

@@ -1,25 +1,14 @@
 package sqlitelog
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"umpire/pkg/eventlog"
 	"umpire/pkg/eventlog/eventlogtest"
 )
-
-// TestMain lets the test binary be started again, as a process that can be killed.
-func TestMain(m *testing.M) {
-	if play, path := os.Getenv(childPlays), os.Getenv(childPath); play != "" {
-		children[play](path)
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
 
 var usual = options{ringCommits: ringCommits, pageCommits: pageCommits, cachedStreams: cachedStreams}
 

@@ -4,6 +4,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 
 	"umpire/pkg/eventlog"
@@ -37,7 +39,7 @@ type writer struct {
 	begin, commit, insert, named, last *stmt
 }
 
-// run writes what comes through the queue until the log is being closed; what it hasn't taken then, it refuses.
+// run writes what comes through the queue until the log is being closed; what it hasn't taken then is not written.
 func (w *writer) run(queue <-chan *request, closing <-chan struct{}) {
 	var group []*request
 	for {
@@ -47,14 +49,7 @@ func (w *writer) run(queue <-chan *request, closing <-chan struct{}) {
 			w.write(group)
 			clear(group)
 		case <-closing:
-			for {
-				select {
-				case r := <-queue:
-					r.answer <- answer{err: eventlog.ErrClosed}
-				default:
-					return
-				}
-			}
+			return
 		}
 	}
 }
@@ -197,8 +192,24 @@ func (a *answer) commit(r *request) (eventlog.Commit, error) {
 	return eventlog.Repeat(standing, r.packed.Events)
 }
 
+// settle brings to the disk what a process that was killed has written and not yet synced: nobody was told that it
+// stands, but readers are about to see it.
+func settle(path string) error {
+	f, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // create opens the file, makes it a log if it is new, and reads where it ends.
 func (w *writer) create() error {
+	if err := settle(w.path); err != nil {
+		return fault(w.path, "opening it", err)
+	}
 	c, err := connect(w.path, "rwc", "busy_timeout = 5000")
 	if err != nil {
 		return fault(w.path, "opening it", err)
@@ -218,6 +229,9 @@ func (w *writer) create() error {
 
 // reconnect opens the file again after a fault. It must be the same file, with all that was acknowledged in it.
 func (w *writer) reconnect() error {
+	if err := settle(w.path); err != nil {
+		return err
+	}
 	c, err := connect(w.path, "rw", "busy_timeout = 5000")
 	if err != nil {
 		return err

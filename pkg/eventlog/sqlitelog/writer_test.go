@@ -144,6 +144,21 @@ func TestSomebodyElseWrites(t *testing.T) {
 	requireHistory(t, all)
 }
 
+// TestDurability checks what no test can try without pulling the plug.
+func TestDurability(t *testing.T) {
+	w := &writer{path: filepath.Join(t.TempDir(), "umpire.db"), heads: newHeads(1)}
+	require.NoError(t, w.create())
+	for pragma, want := range map[string]int64{"synchronous": 2, "wal_autocheckpoint": 4000, "busy_timeout": 5000} {
+		got, err := one[int64](w.conn, "PRAGMA "+pragma)
+		require.NoError(t, err)
+		require.Equal(t, want, got, pragma)
+	}
+	mode, err := one[string](w.conn, "PRAGMA journal_mode")
+	require.NoError(t, err)
+	require.Equal(t, "wal", mode)
+	require.NoError(t, w.disconnect())
+}
+
 func TestHeadsForgetButNeverLie(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h, truth := newHeads(rapid.IntRange(1, 6).Draw(r, "room")), map[string]int64{}
@@ -190,7 +205,9 @@ func TestTailHoldsTheNewestWithinItsLimits(t *testing.T) {
 				require.Len(r, batch, int(min(5, head-from)))
 			}
 		}
+		_, more, _ := tail.after(head, nil)
 		tail.skip(head + 5)
+		<-more
 		require.Equal(r, head+5, tail.position())
 		_, _, ok := tail.after(head+4, nil)
 		require.False(r, ok)
