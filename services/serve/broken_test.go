@@ -42,7 +42,7 @@ func TestAnUnknownEventStopsOneMatch(t *testing.T) {
 	_, operator = start(t, func(o *serve.Options) { o.Data = data })
 	_, err = operator.View(t.Context(), strange.Match, "")
 	assert.Equal(t, problem.Unavailable, code(t, err))
-	assert.ErrorContains(t, err, "newer version")
+	require.ErrorContains(t, err, "newer version")
 	_, err = operator.As("").Claim(t.Context(), strange.Players["ada"].Claim)
 	assert.Equal(t, problem.Unavailable, code(t, err))
 	ada := sit(t, operator, good, "ada")
