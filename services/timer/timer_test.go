@@ -95,9 +95,17 @@ func TestADeadlineThatMoves(t *testing.T) {
 	require.NoError(t, s.Fire(t.Context(), "m", w.clock()), "and a timer that still comes finds nothing")
 	assert.Empty(t, w.passed("m"))
 	w.once("m", func(m *match.Match) ([]match.Draft, error) { return m.Resume(event.Host, "", w.clock()) })
-	assert.Equal(t, w.clock().Add(15*time.Second), next(), "what was left")
+	left := w.clock().Add(15 * time.Second)
+	assert.Equal(t, left, next(), "what was left")
+	extend := func(id string, span time.Duration) {
+		w.once(id, func(m *match.Match) ([]match.Draft, error) { return m.Extend(event.Host, "ada", span, "", w.clock()) })
+	}
+	extend("m", 2*time.Hour)
+	assert.Equal(t, noon.Add(time.Hour), next(), "another's comes first now")
+	extend("other", 5*time.Hour)
+	assert.Equal(t, left.Add(2*time.Hour), next(), "and now it does again")
 	w.once("m", func(m *match.Match) ([]match.Draft, error) { return m.VoidMatch(event.Host, "", w.clock()) })
-	assert.Equal(t, noon.Add(time.Hour), next())
+	assert.Equal(t, noon.Add(6*time.Hour), next())
 	assert.Equal(t, 1, s.Pending(), "a match that is over has no time")
 }
 
