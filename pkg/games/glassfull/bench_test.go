@@ -1,44 +1,18 @@
 package glassfull_test
 
 import (
-	"encoding/json"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"umpire/pkg/event"
+	"umpire/pkg/games/gamestest"
 	"umpire/pkg/games/glassfull"
 	"umpire/pkg/match"
 )
 
 // BenchmarkPlay plays whole random matches and builds the views of all audiences after each step.
-func BenchmarkPlay(b *testing.B) {
-	games := match.Catalog{glassfull.Game()}
-	pick := rand.New(rand.NewPCG(1, 2)).IntN
-	first := newMatch(b)
-	moves, views := 0, 0
-	b.ReportAllocs()
-	for b.Loop() {
-		for m := first; !m.Over(); moves++ {
-			who := m.Seats().ID(m.Awaiting()[0])
-			m = submits(b, m, who, sent(b, games.Bot(m.View(who), pick)))
-			for _, audience := range []string{match.Public, "a", "b", match.HostID} {
-				m.View(audience)
-				views++
-			}
-		}
-	}
-	b.ReportMetric(float64(moves)/b.Elapsed().Seconds(), "moves/s")
-	b.ReportMetric(float64(views)/b.Elapsed().Seconds(), "views/s")
-}
-
-func sent(tb testing.TB, submission any) event.Value {
-	tb.Helper()
-	raw, err := json.Marshal(submission)
-	require.NoError(tb, err)
-	return parsed(tb, string(raw))
-}
+func BenchmarkPlay(b *testing.B) { gamestest.Bench(b, glassfull.Game(), randomSetup) }
 
 // turnTaken is a match in mid-bout, a submission to it, and what it brings.
 func turnTaken(b *testing.B) (m, submitted *match.Match, submission event.Value, facts []match.Draft) {

@@ -12,14 +12,8 @@ import (
 
 func TestGame(t *testing.T) {
 	gamestest.Run(t, gamestest.Game{
-		Rules: glassfull.Game(),
-		Setup: func(pick gamestest.Pick) map[string]any {
-			players := gamestest.Players(2, pick)
-			return map[string]any{
-				"game": "glass-full", "players": players,
-				"roles": map[string]any{"dmo": gamestest.ID(players, pick(2))},
-			}
-		},
+		Rules:   glassfull.Game(),
+		Setup:   randomSetup,
 		Illegal: illegal,
 		Knows:   knows,
 		Hidden:  []string{"add", "sponge"},
@@ -142,4 +136,11 @@ func (w *tank) end(winner, loser, by string) {
 	w.learned = append(w.learned, winner+" wins by "+by)
 	w.level, w.added, w.received = 0, map[string]int{}, map[string]int{}
 	w.mover, w.picking = loser, true
+}
+
+func randomSetup(pick gamestest.Pick) map[string]any {
+	players := gamestest.Players(2, pick)
+	return map[string]any{
+		"game": "glass-full", "players": players, "roles": map[string]any{"dmo": gamestest.ID(players, pick(2))},
+	}
 }

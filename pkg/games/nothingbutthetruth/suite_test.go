@@ -17,12 +17,8 @@ func TestGame(t *testing.T) {
 	r := rules()
 	r.Bot = moody
 	gamestest.Run(t, gamestest.Game{
-		Rules: r.Game(),
-		Setup: func(pick gamestest.Pick) map[string]any {
-			return map[string]any{
-				"game": "nothing-but-the-truth", "players": gamestest.Players(2, pick), "statements": randomStatements(pick),
-			}
-		},
+		Rules:     r.Game(),
+		Setup:     randomSetup,
 		Reshuffle: reshuffle,
 		Illegal:   illegal,
 		Optional:  []string{"anchor"},
@@ -30,6 +26,15 @@ func TestGame(t *testing.T) {
 		Hidden:    []string{"order", "place", "bid", "answer"},
 	})
 }
+
+func randomSetup(pick gamestest.Pick) map[string]any {
+	return map[string]any{
+		"game": "nothing-but-the-truth", "players": gamestest.Players(2, pick), "statements": randomStatements(pick),
+	}
+}
+
+// BenchmarkPlay plays whole random matches and builds the views of all audiences after each step.
+func BenchmarkPlay(b *testing.B) { gamestest.Bench(b, Game(), randomSetup) }
 
 // moody is the bot, but in some matches both buy nothing, so that they end in a tie, and in others they buy all they
 // can, so that the board gets full. The first player's id says which.

@@ -23,6 +23,15 @@ func TestSuite(t *testing.T) {
 	})
 }
 
+// BenchmarkPlay plays whole random matches and builds the views of all audiences after each step.
+func BenchmarkPlay(b *testing.B) {
+	gamestest.Bench(b, paintclash.Game(), func(pick gamestest.Pick) map[string]any {
+		setup := randomSetup(pick)
+		delete(setup, "options") // the standard armory
+		return setup
+	})
+}
+
 // armories are what random matches are played with; nil is the standard one. With the last, ties are frequent.
 var armories = []any{
 	nil,

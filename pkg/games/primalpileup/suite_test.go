@@ -14,14 +14,8 @@ import (
 
 func TestGame(t *testing.T) {
 	gamestest.Run(t, gamestest.Game{
-		Rules: primalpileup.Game(),
-		Setup: func(pick gamestest.Pick) map[string]any {
-			dmo, players := pick(2), gamestest.Players(2, pick)
-			return map[string]any{
-				"game": "primal-pileup", "players": players,
-				"roles": map[string]any{"dmo": gamestest.ID(players, dmo)},
-			}
-		},
+		Rules:   primalpileup.Game(),
+		Setup:   randomSetup,
 		Illegal: illegal,
 		Knows:   knows,
 		Hidden:  []string{"play"},
@@ -149,3 +143,13 @@ func sorted(cards []string) []string {
 	slices.Sort(cards)
 	return cards
 }
+
+func randomSetup(pick gamestest.Pick) map[string]any {
+	dmo, players := pick(2), gamestest.Players(2, pick)
+	return map[string]any{
+		"game": "primal-pileup", "players": players, "roles": map[string]any{"dmo": gamestest.ID(players, dmo)},
+	}
+}
+
+// BenchmarkPlay plays whole random matches and builds the views of all audiences after each step.
+func BenchmarkPlay(b *testing.B) { gamestest.Bench(b, primalpileup.Game(), randomSetup) }
