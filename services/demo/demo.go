@@ -1,5 +1,5 @@
-// Package demo plays matches by bots through the public API that people use, at a human pace, and leaves one seat of
-// each table to the visitor.
+// Package demo plays matches by bots through the public API that people use, at a human pace. At one more table of each
+// game it leaves a seat to the visitor, and begins when he has taken it.
 package demo
 
 import (
@@ -39,11 +39,14 @@ const rest = 10 * time.Second
 func (d *Demo) Run(ctx context.Context) error {
 	var tables sync.WaitGroup
 	defer tables.Wait()
-	for table := range d.Tables + 1 {
-		visitor := table == 0
+	for table := range d.Tables + len(d.Games) {
+		visitor := table >= d.Tables
 		tables.Go(func() {
 			for i := table; ctx.Err() == nil; i++ {
 				game := d.Games[i%len(d.Games)].Name
+				if visitor {
+					game = d.Games[table-d.Tables].Name
+				}
 				if err := d.table(ctx, game, visitor); err != nil && ctx.Err() == nil {
 					d.Log.Warn("a table of the demo broke off", "game", game, "error", err)
 				}
