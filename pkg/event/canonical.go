@@ -61,7 +61,8 @@ func (v Value) AppendCanonical(dst []byte) ([]byte, error) {
 func appendMembers(dst []byte, members []Member) ([]byte, error) {
 	byName := func(a, b Member) int { return compareUTF16(a.Name, b.Name) }
 	if !slices.IsSortedFunc(members, byName) {
-		members = slices.SortedFunc(slices.Values(members), byName)
+		members = slices.Clone(members)
+		slices.SortFunc(members, byName)
 	}
 	dst = append(dst, '{')
 	var err error

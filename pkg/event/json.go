@@ -240,6 +240,9 @@ func (p *parser) object(v *Value, depth int) error {
 		if fault != "" && v.fault == "" {
 			v.fault = fault
 		}
+		if v.members == nil {
+			v.members = make([]Member, 0, usualMembers) // growing one by one costs more than reading
+		}
 		v.members = append(v.members, Member{name, member})
 		p.space()
 		if p.take('}') {
@@ -251,6 +254,9 @@ func (p *parser) object(v *Value, depth int) error {
 		p.space()
 	}
 }
+
+// usualMembers is how many members most of our objects have at most.
+const usualMembers = 6
 
 // fewNames is up to how many names of an object are compared one by one.
 const fewNames = 16
