@@ -205,6 +205,9 @@ func TestWhatAGameOpensWith(t *testing.T) {
 		"plan.resolved.v1", "phase-opened.v1", "submission-accepted.v1", "plan.resolved.v1", "match-ended.v1",
 	}, types)
 	assert.Equal(t, -1, p.table().Draws[0])
+	created := createPlay(t, plan{phases: []match.Await{turnOf(0, match.Once)}, opens: true}.game(2), setupText(2, `"start":"2001-01-01T00:00:00Z"`))
+	created.fold(created.m.Expire(epoch.Add(9000 * time.Hour)))
+	assert.Equal(t, []match.Ref{match.SetupFace(0)}, created.m.Resolve(epoch)[0].Opens)
 	p = newPlay(t, plan{opens: true}, 2, "") // a game without a phase is over at once
 	assert.True(t, p.m.Over())
 	assert.Equal(t, []int{-1}, p.table().Draws)

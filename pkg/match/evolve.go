@@ -136,7 +136,8 @@ func (m *Match) applyOwn(games Catalog, kind string, f event.Fact, p payloads) e
 	case "match-paused":
 		m.status, m.pausedAt = Paused, f.At
 	case "match-resumed":
-		m.status, m.resumedAt = Running, f.At
+		m.status = Running
+		m.pauses = append(m.pauses, Outage{From: m.pausedAt, To: f.At})
 		if m.phase == nil { // paused before the first phase was opened
 			break
 		}
@@ -216,7 +217,7 @@ func (m *Match) phaseOpens() []Ref {
 
 func (m *Match) applyOpened(o phaseOpened, at time.Time) {
 	m.closePhase()
-	m.phaseNo = o.Phase
+	m.phaseNo, m.pauses = o.Phase, nil
 	p := &phase{no: o.Phase, opened: at, name: o.Name, kind: o.Kind}
 	for _, id := range o.Awaiting {
 		seat, _ := m.Seat(id)

@@ -41,12 +41,12 @@ type Match struct {
 	phase    *phase // nil before the start and after the end
 	banks    []time.Duration
 	pausedAt time.Time
-	// resumedAt is when the clocks last began to run again, given the end of the last outage that they were given.
-	resumedAt, given time.Time
-	state            any
-	opens            []Ref // faces that open when the match has ended
-	result           json.RawMessage
-	receipts         []Receipt // by seat, the host's last: the seat's latest submission
+	pauses   []Outage  // those that are over, since the phase opened
+	given    time.Time // the end of the last outage that the clocks were given
+	state    any
+	opens    []Ref // faces that open when the match has ended
+	result   json.RawMessage
+	receipts []Receipt // by seat, the host's last: the seat's latest submission
 }
 
 // claim is what became of a seat's link.
@@ -161,6 +161,7 @@ func (m *Match) Clone() *Match {
 	c.banks = slices.Clone(m.banks)
 	c.receipts = slices.Clone(m.receipts)
 	c.opens = slices.Clip(m.opens)
+	c.pauses = slices.Clip(m.pauses)
 	if m.state != nil {
 		c.state = m.game.clone(m.state)
 	}

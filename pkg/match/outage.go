@@ -18,7 +18,7 @@ func (m *Match) Give(o Outage, t time.Time) []Draft {
 		return nil
 	}
 	from, to := o.From, o.To
-	for _, since := range []time.Time{p.opened, m.resumedAt, m.given} {
+	for _, since := range []time.Time{p.opened, m.given} {
 		if since.After(from) {
 			from = since // the clocks did not run before, or were given that part already
 		}
@@ -26,17 +26,33 @@ func (m *Match) Give(o Outage, t time.Time) []Draft {
 	if m.status == Paused && m.pausedAt.Before(to) {
 		to = m.pausedAt
 	}
-	if !to.After(from) {
+	span := to.Sub(from)
+	for _, pause := range m.pauses { // which lie one behind the other
+		span -= overlap(pause, Outage{from, to})
+	}
+	if span <= 0 {
 		return nil
 	}
 	var drafts []Draft
 	for i, c := range p.clocks {
 		if c.runs() && !(p.turn() && p.submitted(p.seats[i])) {
 			drafts = append(drafts, m.draft(t, "clock-extended", umpireRole, clockExtended{
-				Player: m.seats.ID(p.seats[i]), By: to.Sub(from).String(), Why: "umpire could not be reached for a while",
+				Player: m.seats.ID(p.seats[i]), By: span.String(), Why: "umpire could not be reached for a while",
 				Reason: reasonOutage, Until: &o.To,
 			}))
 		}
 	}
 	return drafts
+}
+
+// overlap is how much two spans have in common.
+func overlap(a, b Outage) time.Duration {
+	from, to := a.From, a.To
+	if b.From.After(from) {
+		from = b.From
+	}
+	if b.To.Before(to) {
+		to = b.To
+	}
+	return max(0, to.Sub(from))
 }

@@ -197,6 +197,9 @@ func TestForm(t *testing.T) {
 		body.Exactly([]string{"a"}, "b")
 		requireCode(t, match.MalformedMove, body.Err())
 	}
+	body = match.OpenForm(parse(t, `[]`))
+	body.Exactly(nil)
+	requireCode(t, match.MalformedMove, body.Err())
 
 	for name, read := range map[string]func(*match.Form){
 		"Text of a number":         func(f *match.Form) { f.Text("n") },

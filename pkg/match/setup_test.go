@@ -116,6 +116,7 @@ func TestSetupRefusals(t *testing.T) {
 		{"seed", `1d1e1F"`, `1d1e1G"`},
 		{"seed", `"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"`, `7`},
 		{"seed", `"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"`, `null`},
+		{"seed", `"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"`, strings.Repeat("1", 64)},
 		{"options.armory", `"loud":true`, `"armory":[]`},
 		{"options.Close", `"close":`, `"Close":`},
 		{"options.clock", `"clock":{"move":"30s","reserve":"1m"}`, `"clock":"30s"`},
@@ -130,6 +131,7 @@ func TestSetupRefusals(t *testing.T) {
 		{"options.clock.reserve", `"reserve":"1m"`, `"reserve":"-1ns"`},
 		{"options.clock.reserve", `"reserve":"1m"`, `"reserve":"8761h"`},
 		{"options.clock.reserve", `"reserve":"1m"`, `"reserve":null`},
+		{"options.clock.reserve", `"reserve":"1m"`, `"reserve":0`},
 		{"options.close", `"close":"at-deadline"`, `"close":"At-deadline"`},
 		{"options.close", `"close":"at-deadline"`, `"close":null`},
 		{"options.start", `"start":"now"`, `"start":"soon"`},
@@ -248,6 +250,6 @@ func TestCatalog(t *testing.T) {
 	assert.Nil(t, games.Version("plan@3"))
 	assert.Nil(t, games.Find("chess"))
 	_, err := match.ParseSetup(games, parse(t, `{"game":"chess"}`))
-	require.ErrorContains(t, err, "plan, plan")
+	require.ErrorContains(t, err, "there are plan, plan")
 	assert.Panics(t, func() { match.Rules[int, int, int]{Name: "empty"}.Game() })
 }

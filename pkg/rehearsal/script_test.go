@@ -110,6 +110,15 @@ func TestSetupsThatAreRefused(t *testing.T) {
 		assert.Contains(t, misunderstood.Detail, "the set-up is refused: ")
 		assert.Empty(t, out)
 	}
+	// What a game itself refuses is no different.
+	var eight []string
+	for i := range 8 {
+		eight = append(eight, fmt.Sprintf(`{"id":"p-%d","name":"P"}`, i))
+	}
+	_, err := play(t, `{"setup":{"game":"paint-clash","players":[`+strings.Join(eight, ",")+`],"garnets":{"p-0":1}}}`, "")
+	var refused *rehearsal.ScriptError
+	require.ErrorAs(t, err, &refused)
+	assert.Contains(t, refused.Detail, "the set-up is refused: garnets")
 	// The options of the live system are accepted, and have no effect.
 	script := strings.Replace(good, `"seed":`, `"options":{"start":"2040-01-01T00:00:00Z","listed":false,"hostSees":"needed",
 		"open":"never","absent":"x","spectatorDelay":1,"appeal":null,"clock":{"reserve":"1h"}},"seed":`, 1)
