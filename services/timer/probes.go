@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -20,8 +21,9 @@ const ProbesStream = "umpire-probes"
 const (
 	// probeEvery is how often a timer looks whether players can reach umpire.
 	probeEvery = time.Second
-	// A probe goes to the log a tenth of the time before the next deadline, within these bounds, unless players'
-	// submissions prove as much: the nearer a deadline, the better it must be known how long an outage was.
+	// A probe goes to the log every tenth of the time before the next deadline, within these bounds: the nearer a
+	// deadline, the better it must be known how long an outage was. Each promises when the next one comes, so that
+	// whoever reads the log knows a gap in it without knowing what deadlines there were.
 	logOften  = 2 * time.Second
 	logRarely = time.Minute
 	// rememberedOutages bounds how far back outages are remembered; older ones have been given long ago.
@@ -30,8 +32,10 @@ const (
 
 // The public parts of the events of the stream.
 type (
-	probeReturned struct{}
-	outageEnded   struct {
+	probeReturned struct {
+		Within string `json:"within"` // a Go duration: by then, at the latest, the next one stands in the log
+	}
+	outageEnded struct {
 		From time.Time `json:"from"`
 		To   time.Time `json:"to"`
 	}
@@ -45,19 +49,27 @@ type probes struct {
 	read    bool      // the stream has been read since the process began
 	fresh   bool      // no probe of this process has come back yet
 	failed  bool      // the last probe of this process failed
-	good    time.Time // when players were last sure to reach umpire
-	logged  time.Time // the last proof of it that stands in the log
-	head    int64     // of the stream
+	lost    time.Time // since when probes fail, and when one did so last
+	failing time.Time
+	born    time.Time // when this process began
+	alone   bool
+	good    time.Time     // when players were last sure to reach umpire
+	logged  time.Time     // the last proof of it in the stream
+	promise time.Duration // how soon behind it the next one was to come
+	head    int64         // of the stream
 	hash    string
 	known   []match.Outage
+	// gaps lie before good: nobody was sure to reach umpire in them. They are to be accounted for.
+	gaps    []match.Outage
 	started bool
 }
 
-// learn takes in a commit of the stream.
-func (p *probes) learn(commit *eventlog.Commit) {
+// learn takes in a commit of the stream. Whoever wrote it has judged the gap before it, so it proves no new one.
+func (s *Service) learn(commit *eventlog.Commit) {
+	p := &s.probes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.init()
+	p.init(s.o)
 	for i := range commit.Events {
 		revision := int64(commit.First) + int64(i) //nolint:gosec // revisions are far from 2^63
 		if revision <= p.head {
@@ -71,34 +83,71 @@ func (p *probes) learn(commit *eventlog.Commit) {
 			if err := json.Unmarshal(e.Public, &o); err == nil {
 				p.known = append(p.known, match.Outage{From: o.From, To: o.To})
 				p.known = p.known[max(0, len(p.known)-rememberedOutages):]
+				p.prove(o.From, judged)
+				p.good = latest(p.good, o.To) // what lies between stands in the log
 				at = o.To
 			}
 		}
-		p.prove(at)
+		p.prove(at, judged)
+		p.logged = latest(p.logged, at)
+		if e.Type == "probe-returned.v1" {
+			var r probeReturned
+			if err := json.Unmarshal(e.Public, &r); err == nil {
+				p.promise, _ = time.ParseDuration(r.Within)
+			}
+		}
 	}
 }
 
-func (p *probes) init() {
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (p *probes) init(o Options) {
 	if !p.started {
 		p.started, p.fresh, p.head = true, true, eventlog.NoStream
+		p.alone, p.born = o.Alone, o.Clock()
 	}
 }
 
 // saw takes in that somebody reached umpire, as the log says.
-func (p *probes) saw(at time.Time) {
+func (s *Service) saw(at time.Time) {
+	p := &s.probes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.init()
-	p.prove(at)
+	p.init(s.o)
+	p.prove(at, p.limit())
 }
 
-func (p *probes) prove(at time.Time) {
-	if at.After(p.good) {
-		p.good = at
+// prove takes in a proof, from the log. It tells when an outage was over, and not that there was none: a gap before it in
+// which probes of our own failed, or in which nobody wrote any, is kept.
+func (p *probes) prove(at time.Time, limit time.Duration) {
+	if !at.After(p.good) {
+		return
 	}
-	if at.After(p.logged) {
-		p.logged = at
+	missed := p.failed && at.After(p.lost)
+	if missed || !p.good.IsZero() && (at.Sub(p.good) > limit || p.alone && p.good.Before(p.born) && !at.Before(p.born)) {
+		p.gaps = append(p.gaps, match.Outage{From: p.good, To: at})
 	}
+	if missed {
+		p.failed, p.lost = p.failing.After(at), p.failing
+	}
+	p.good = at
+}
+
+// judged is the limit for proofs that a timer wrote.
+const judged = time.Duration(math.MaxInt64)
+
+// limit is how far proofs may lie apart while some timer looks.
+func (p *probes) limit() time.Duration {
+	promise := p.promise
+	if promise == 0 {
+		promise = logRarely
+	}
+	return max(2*promise, 3*probeEvery)
 }
 
 func (p *probes) outages() []match.Outage {
@@ -115,16 +164,20 @@ func interval(away time.Duration) time.Duration { return min(max(away/10, logOft
 func (s *Service) Probe(ctx context.Context) error {
 	err := s.probe(ctx)
 	if err != nil {
-		s.probes.mu.Lock()
-		s.probes.failed = true
-		s.probes.mu.Unlock()
+		p, now := &s.probes, s.o.Clock()
+		p.mu.Lock()
+		if !p.failed {
+			p.lost = now
+		}
+		p.failed, p.failing = true, now
+		p.mu.Unlock()
 	}
 	return err
 }
 
 func (s *Service) probe(ctx context.Context) error {
 	p := &s.probes
-	if err := s.catchUp(ctx); err != nil {
+	if err := s.readOn(ctx); err != nil { // what another timer promised is to be kept by all, however late the feed is
 		return err
 	}
 	err := s.o.Path(ctx)
@@ -134,7 +187,7 @@ func (s *Service) probe(ctx context.Context) error {
 		p.good = now
 	}
 	gap := now.Sub(p.good)
-	suspicious := p.failed || gap > 3*probeEvery || p.fresh && s.o.Alone && gap > 0
+	suspicious := p.failed || len(p.gaps) > 0 || gap > 3*probeEvery || p.fresh && s.o.Alone && gap > 0
 	p.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("players can't reach umpire: %w", err)
@@ -151,22 +204,19 @@ func (s *Service) probe(ctx context.Context) error {
 	return nil
 }
 
-// account decides whether a gap was an outage, and if so writes it down and gives it to the clocks that ran in it.
+// account decides which gaps were outages, writes those down and gives them to the clocks that ran in them.
 func (s *Service) account(ctx context.Context) error {
 	p := &s.probes
+	given := false
 	for {
 		if err := s.readOn(ctx); err != nil { // others may have been awake
 			return err
 		}
-		now := s.o.Clock()
-		p.mu.Lock()
-		gap := match.Outage{From: p.good, To: now}
-		real := s.real(now.Sub(p.good))
-		p.mu.Unlock()
-		if !real {
+		gap, ok := s.nextGap()
+		if !ok {
 			break
 		}
-		err := s.write(ctx, "outage-ended.v1", outageEnded{gap.From, gap.To}, now)
+		err := s.write(ctx, "outage-ended.v1", outageEnded{gap.From, gap.To}, s.o.Clock())
 		var conflict *eventlog.Conflict
 		if errors.As(err, &conflict) {
 			continue
@@ -174,9 +224,11 @@ func (s *Service) account(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		given = true
 		s.o.Logger.Warn("players could not reach umpire; their clocks get it back", "from", gap.From, "to", gap.To)
+	}
+	if given {
 		s.giveAll(ctx)
-		break
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,18 +236,41 @@ func (s *Service) account(ctx context.Context) error {
 	return nil
 }
 
-// real says whether a gap without proof was an outage. Probes of our own that failed prove it. Where this process was
-// not there to send any, another timer would have written to the log twice by now, if there was one.
-func (s *Service) real(gap time.Duration) bool {
-	p := &s.probes
-	if p.failed || s.o.Alone {
-		return gap > 0
+// nextGap returns the earliest part of a gap that was an outage and does not stand in the log yet.
+func (s *Service) nextGap() (gap match.Outage, ok bool) {
+	now, p := s.o.Clock(), &s.probes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit := p.limit()
+	if since := now.Sub(p.good); since > limit || since > 0 && (p.failed || s.o.Alone) {
+		p.gaps = append(p.gaps, match.Outage{From: p.good, To: now})
+		p.good, p.failed = now, false
 	}
-	away := logRarely * 10
-	if next, ok := s.Next(); ok {
-		away = next.Sub(p.good)
+	for _, o := range p.known {
+		p.gaps = without(p.gaps, o)
 	}
-	return gap > max(2*interval(away), 3*probeEvery)
+	if len(p.gaps) == 0 {
+		return match.Outage{}, false
+	}
+	return p.gaps[0], true
+}
+
+// without returns what is left of gaps where an outage that stands in the log is cut out.
+func without(gaps []match.Outage, o match.Outage) []match.Outage {
+	var left []match.Outage
+	for _, g := range gaps {
+		if !o.To.After(g.From) || !g.To.After(o.From) {
+			left = append(left, g)
+			continue
+		}
+		if g.From.Before(o.From) {
+			left = append(left, match.Outage{From: g.From, To: o.From})
+		}
+		if o.To.Before(g.To) {
+			left = append(left, match.Outage{From: o.To, To: g.To})
+		}
+	}
+	return left
 }
 
 // giveAll gives what is owed to all matches that have a clock; who is missed gets it before he is fired.
@@ -216,17 +291,17 @@ func (s *Service) logProbe(ctx context.Context, now time.Time) error {
 		every = interval(next.Sub(now))
 	}
 	p.mu.Lock()
-	old := now.Sub(p.logged)
+	old, promise := now.Sub(p.logged), p.promise
 	p.mu.Unlock()
-	if old < every {
+	if old < every && (old < promise || promise == 0) {
 		return nil
 	}
-	return s.writeProbe(ctx, now)
+	return s.writeProbe(ctx, now, every)
 }
 
 // writeProbe writes a probe; where another timer has written meanwhile, that proves as much.
-func (s *Service) writeProbe(ctx context.Context, now time.Time) error {
-	err := s.write(ctx, "probe-returned.v1", probeReturned{}, now)
+func (s *Service) writeProbe(ctx context.Context, now time.Time, every time.Duration) error {
+	err := s.write(ctx, "probe-returned.v1", probeReturned{every.String()}, now)
 	var conflict *eventlog.Conflict
 	if errors.As(err, &conflict) {
 		return s.readOn(ctx)
@@ -237,32 +312,30 @@ func (s *Service) writeProbe(ctx context.Context, now time.Time) error {
 // catchUp reads the stream once in the life of the process.
 func (s *Service) catchUp(ctx context.Context) error {
 	s.probes.mu.Lock()
-	s.probes.init()
+	s.probes.init(s.o)
 	read := s.probes.read
 	s.probes.mu.Unlock()
 	if read {
 		return nil
 	}
-	if err := s.readOn(ctx); err != nil {
-		return err
-	}
-	s.probes.mu.Lock()
-	defer s.probes.mu.Unlock()
-	s.probes.read = true
-	return nil
+	return s.readOn(ctx)
 }
 
 // readOn reads what the stream has that is not known yet.
 func (s *Service) readOn(ctx context.Context) error {
 	s.probes.mu.Lock()
+	s.probes.init(s.o)
 	from := uint64(s.probes.head + 1) //nolint:gosec // from -1 up
 	s.probes.mu.Unlock()
 	for commit, err := range s.o.Log.Read(ctx, ProbesStream, from) {
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", ProbesStream, err)
 		}
-		s.probes.learn(&commit)
+		s.learn(&commit)
 	}
+	s.probes.mu.Lock()
+	defer s.probes.mu.Unlock()
+	s.probes.read = true
 	return nil
 }
 
@@ -285,6 +358,6 @@ func (s *Service) write(ctx context.Context, kind string, public any, now time.T
 	if err != nil {
 		return fmt.Errorf("appending to %s: %w", ProbesStream, err)
 	}
-	p.learn(&commit)
+	s.learn(&commit)
 	return nil
 }

@@ -106,7 +106,7 @@ func (s *Service) farewell(ctx context.Context) error {
 	if !known {
 		return nil
 	}
-	if err := s.writeProbe(ctx, s.o.Clock()); err != nil {
+	if err := s.writeProbe(ctx, s.o.Clock(), logRarely); err != nil {
 		s.o.Logger.Warn("the last probe is not in the log", "error", err)
 	}
 	return nil

@@ -55,8 +55,11 @@ func New(o Options) *Service {
 // Handle notes the next deadline of the match that the commit belongs to, and what the commit proves of umpire itself.
 func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
 	if commit.Stream == ProbesStream {
-		s.probes.learn(commit)
+		s.learn(commit)
 		return nil
+	}
+	if err := s.catchUp(ctx); err != nil { // else what is told first would hide a gap before it
+		return err
 	}
 	m, err := s.o.Journal.Observe(ctx, commit)
 	if err != nil || m == nil {
@@ -64,7 +67,7 @@ func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
 	}
 	for i := range commit.Events {
 		if commit.Events[i].By == event.Player { // it came the whole way that a probe goes
-			s.probes.saw(commit.Events[i].At)
+			s.saw(commit.Events[i].At)
 		}
 	}
 	s.note(m)
