@@ -17,6 +17,8 @@ TIMEOUT      ?= 10m
 LONG_TIMEOUT ?= 90m
 FUZZTIME     ?= 30s
 BENCH        ?= .
+N            ?= 2000
+SEED         ?= 1
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -103,6 +105,10 @@ fuzz: ## every fuzz test for FUZZTIME (30s) each
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+.PHONY: sim
+sim: ## the simulation of all services: N seeds from SEED on, on all cores (SIM='-minimise 17' and more: see its doc)
+	@go run ./services/sim/simulate $(or $(SIM),-n $(N) -seed $(SEED))
 
 .PHONY: bench
 bench: ## Go benchmarks (BENCH=regexp); `umpire bench` measures a whole installation

@@ -1,0 +1,283 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// What umpire cannot know. It probes once a second; in its log it keeps a probe for every tenth of the time to the next
+// deadline, two seconds at least and a minute at most, and takes a gap in the log for an outage where it is longer than
+// two of those. So an outage that nobody watched may stay unknown up to that length, and one that was watched is known
+// but for what the steps of this simulation lie apart.
+const (
+	stepSlack   = 3 * time.Second
+	probeOften  = 2 * time.Second
+	probeRarely = time.Minute
+	unwatched   = 3 * time.Second
+)
+
+// unknowable is how much of an outage may stay unknown to umpire where the deadline is so far away at its beginning.
+func unknowable(away time.Duration) time.Duration {
+	return max(2*min(max(away/10, probeOften), probeRarely), unwatched) + stepSlack
+}
+
+// measure returns how much of a span the lists cover together.
+func measure(in Span, lists ...[]Span) time.Duration {
+	var parts []Span
+	for _, list := range lists {
+		for _, s := range list {
+			if from, to := later(s.From, in.From), earlier(s.To, in.To); to.After(from) {
+				parts = append(parts, Span{from, to})
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b Span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
+	var total time.Duration
+	end := in.From
+	for _, s := range parts {
+		if from := later(s.From, end); s.To.After(from) {
+			total += s.To.Sub(from)
+			end = s.To
+		}
+	}
+	return total
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// due is the next deadline of the open phase.
+func (p *play) due() (at time.Time, ok bool) {
+	for id, r := range p.phase.clocks { // order-free: a minimum
+		if !r.out && !(p.phase.turn() && p.phase.in[id]) && (!ok || r.deadline.Before(at)) {
+			at, ok = r.deadline, true
+		}
+	}
+	return at, ok
+}
+
+func (p *play) deadline(f *fact, s *said) {
+	o := p.phase
+	if o == nil || s.Phase != p.no || !p.paused.IsZero() || !o.complete.IsZero() {
+		p.fail(checkDeadlines, "%s, revision %d: a deadline passes where no clock runs", p.h.id, f.revision)
+		return
+	}
+	due, ok := p.due()
+	var late []string
+	for _, id := range o.Awaiting {
+		if r := o.clocks[id]; r != nil && !r.out && r.deadline.Equal(s.Deadline) && o.awaits(id) {
+			late = append(late, id)
+		}
+	}
+	p.must(ok && due.Equal(s.Deadline) && !f.At.Before(due) && slices.Equal(late, s.Players), checkDeadlines,
+		"%s, revision %d: %v are late at %s; recomputed, %v at %s", p.h.id, f.revision, s.Players, s.Deadline, late, due)
+	p.prompt(f, later(s.Deadline, p.touched), "a deadline passed")
+	p.touched = f.At
+	span := Span{s.Deadline, f.At}
+	p.must(!p.within(f.At, p.r.Outages) || measure(span, p.r.Outages) < f.At.Sub(s.Deadline), checkReachable,
+		"%s, revision %d: flagged while players could not reach umpire", p.h.id, f.revision)
+	for id, r := range o.clocks { // order-free: each by itself
+		if r.out || !r.deadline.Equal(s.Deadline) {
+			continue
+		}
+		if o.awaits(id) {
+			p.flagged(f, id, r)
+			switch o.Kind {
+			case repeat:
+				p.missed++
+			case reserve:
+				p.banks[id] = 0
+			}
+		}
+		if o.Kind == repeat {
+			r.deadline, r.owed = r.deadline.Add(p.h.move), r.owed+p.h.move
+		} else {
+			r.out = true
+		}
+	}
+	p.settle(f.At)
+}
+
+// within reports whether an instant lies in one of the spans.
+func (c *checker) within(at time.Time, spans []Span) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool { return !at.Before(s.From) && at.Before(s.To) })
+}
+
+// flagged checks that a player has had his time: no pause and no outage was charged to him.
+func (p *play) flagged(f *fact, id string, r *running) {
+	span := Span{p.phase.opened, r.deadline}
+	had := r.deadline.Sub(span.From) - measure(span, p.r.Outages, p.pauses)
+	var slack time.Duration
+	for _, o := range p.r.Outages {
+		if lost := measure(span, []Span{o}); lost > 0 {
+			slack += min(lost, max(unknowable(r.deadline.Sub(o.From)), 2*p.promise(o.From)+stepSlack))
+		}
+	}
+	p.must(had >= r.owed-slack, checkFlagged, "%s, revision %d: %s had %s of %s, of which umpire could not know about %s",
+		p.h.id, f.revision, id, had, r.owed, slack)
+}
+
+func (p *play) resumed(f *fact) {
+	if p.paused.IsZero() {
+		p.fail(checkPhases, "%s, revision %d: resumed without a pause", p.h.id, f.revision)
+		return
+	}
+	p.pauses = append(p.pauses, Span{p.paused, f.At})
+	if p.phase != nil {
+		for _, r := range p.phase.clocks { // order-free: each by itself
+			if !r.out {
+				r.deadline = r.deadline.Add(f.At.Sub(p.paused))
+			}
+		}
+	}
+	p.paused = time.Time{}
+}
+
+func (p *play) extended(f *fact, s *said) {
+	by, err := time.ParseDuration(s.By)
+	var r *running
+	if p.phase != nil {
+		r = p.phase.clocks[s.Player]
+	}
+	if err != nil || r == nil || r.out {
+		p.fail(checkStarts, "%s, revision %d: an extension of no clock", p.h.id, f.revision)
+		return
+	}
+	r.deadline = r.deadline.Add(by)
+	if s.Reason != "outage" {
+		r.owed += by
+		return
+	}
+	p.gift(f, s, by)
+}
+
+// gift checks what an outage gives a clock: a span in which the clock ran, which was given by no other event, and in
+// which players could not reach umpire, but for what lies between the last proof in the log and the outage.
+func (p *play) gift(f *fact, s *said, by time.Duration) {
+	end := s.Until
+	if !p.paused.IsZero() {
+		end = earlier(end, p.paused)
+	}
+	span := p.ran(by, end)
+	p.must(by > 0 && !s.Until.After(f.At) && !span.From.Before(p.phase.opened), checkGiven,
+		"%s, revision %d: %s is given %s until %s, in which the clock did not run", p.h.id, f.revision, s.Player, by, s.Until)
+	if !s.Until.Equal(p.given) {
+		p.must(!span.From.Before(p.given), checkGiven, "%s, revision %d: %s is given a time twice", p.h.id, f.revision, s.Player)
+	}
+	p.given = s.Until
+	more := span.To.Sub(span.From) - measure(span, p.r.Outages, p.r.Blind, p.pauses)
+	slack := stepSlack
+	if slices.ContainsFunc(p.r.Crashes, func(at time.Time) bool { return !at.Before(span.From) && !at.After(span.To) }) {
+		slack += 2 * p.promise(span.From) // the gap in the log that no timer takes for an outage yet
+	}
+	for _, trouble := range append(slices.Clone(p.r.Outages), p.r.Blind...) {
+		if measure(span, []Span{trouble}) > 0 {
+			slack = max(slack, trouble.From.Sub(p.proof(trouble.From))+stepSlack)
+		}
+	}
+	p.must(more <= slack, checkGiven, "%s, revision %d: %s is given %s until %s, %s more than there was, at most %s is well",
+		p.h.id, f.revision, s.Player, by, s.Until, more, slack)
+}
+
+// ran returns the span up to an instant in which clocks ran for so long, pauses left out.
+func (p *play) ran(long time.Duration, end time.Time) Span {
+	from := end.Add(-long)
+	for _, pause := range slices.Backward(p.pauses) {
+		if pause.From.Before(end) && pause.To.After(from) {
+			from = from.Add(-earlier(pause.To, end).Sub(pause.From))
+		}
+	}
+	return Span{from, end}
+}
+
+const probesStream = "umpire-probes"
+
+// proof returns the last instant before another at which the log knew umpire to be reachable.
+func (c *checker) proof(before time.Time) time.Time {
+	last := epoch
+	for i := range c.r.Commits {
+		if c.r.Commits[i].Stream != probesStream {
+			continue
+		}
+		for _, e := range c.r.Commits[i].Events {
+			if at := provenAt(e.Public, e.At); !at.After(before) {
+				last = later(last, at)
+			}
+		}
+	}
+	return last
+}
+
+// promise returns how soon the next probe was promised by the last one before an instant: what is open only since then
+// could not be known when it was promised.
+func (c *checker) promise(before time.Time) time.Duration {
+	within := probeRarely
+	for i := range c.r.Commits {
+		if c.r.Commits[i].Stream != probesStream {
+			continue
+		}
+		for _, e := range c.r.Commits[i].Events {
+			var p struct{ Within string }
+			if json.Unmarshal(e.Public, &p) != nil || p.Within == "" || e.At.After(before) {
+				continue
+			}
+			within, _ = time.ParseDuration(p.Within)
+		}
+	}
+	return within
+}
+
+// provenAt is the instant of which an event of the probes' stream says that umpire was reachable then.
+func provenAt(public json.RawMessage, at time.Time) time.Time {
+	var o struct{ From, To time.Time }
+	if err := json.Unmarshal(public, &o); err == nil && !o.To.IsZero() {
+		return o.To
+	}
+	return at
+}
+
+// probes checks the account of umpire's own health: outages lie in order and before they were noted, and while timers
+// look and players can reach umpire a probe goes to the log at least as often as promised.
+func (c *checker) probes() {
+	last := epoch
+	for i := range c.r.Commits {
+		commit := &c.r.Commits[i]
+		if commit.Stream != probesStream {
+			continue
+		}
+		for _, e := range commit.Events {
+			at := provenAt(e.Public, e.At)
+			c.must(!at.After(e.At), checkProbes, "%s, revision %d tells of the future", probesStream, commit.First)
+			span := Span{last, at}
+			gap := at.Sub(last) - measure(span, c.r.Outages, c.r.Blind)
+			c.must(gap <= probeRarely+stepSlack || !c.timed(span), checkProbes,
+				"%s, revision %d: %s without a probe", probesStream, commit.First, gap)
+			last = later(last, at)
+		}
+	}
+}
+
+// timed reports whether players' submissions do not prove within a span what a probe would have.
+func (c *checker) timed(span Span) bool {
+	for i := range c.r.Commits {
+		for _, e := range c.r.Commits[i].Events {
+			if e.By == "player" && e.At.After(span.From) && e.At.Before(span.To) {
+				return false
+			}
+		}
+	}
+	return true
+}

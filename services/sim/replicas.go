@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"umpire/pkg/eventlog"
+	"umpire/pkg/journal"
+	"umpire/services/projector"
+	"umpire/services/relay"
+	"umpire/services/resolver"
+	"umpire/services/submission"
+	"umpire/services/timer"
+)
+
+// kind is a service.
+type kind int
+
+// The services of a run.
+const (
+	theSubmission kind = iota
+	theTimer
+	theResolver
+	theProjector
+	theRelay
+	kinds
+)
+
+var kindNames = [kinds]string{"submission", "timer", "resolver", "projector", "relay"}
+
+// replica is one process of a service. What it has in memory is gone when it crashes.
+type replica struct {
+	kind      kind
+	no        int
+	deadUntil time.Time
+	begun     bool // relay: it knows where the stream ends
+	cursor    int  // timer: the next commit of the feed; relay: of the log; from the beginning after a crash
+
+	journal    *journal.Journal
+	submission *submission.Service
+	timer      *timer.Service
+	resolver   *resolver.Service
+	projector  *projector.Service
+	relay      *relay.Service
+	publisher  *publisher
+}
+
+// start makes the replica's process anew.
+func (w *World) start(r *replica) {
+	if r.publisher != nil {
+		for id := range r.publisher.waiting { // order-free: a set
+			w.record.Lost[id] = true
+		}
+	}
+	*r = replica{kind: r.kind, no: r.no, deadUntil: r.deadUntil}
+	r.journal = journal.New(w.store, w.games, w.record.Vault, w.entropy)
+	clock := func() time.Time { return w.now }
+	quiet := slog.New(slog.DiscardHandler)
+	switch r.kind {
+	case theSubmission:
+		r.submission = &submission.Service{
+			Journal: r.journal, Games: w.games, Authority: w.authority, Clock: clock, Entropy: w.entropy,
+			Sleep: func(_ context.Context, d time.Duration) bool { w.pass(d); return true },
+		}
+	case theTimer:
+		r.timer = timer.New(timer.Options{
+			Journal: r.journal, Log: w.store, Vault: w.record.Vault, Clock: clock, Path: w.probe, Logger: quiet,
+		})
+	case theResolver:
+		r.resolver = &resolver.Service{Journal: r.journal, Clock: clock, Log: quiet}
+	case theProjector:
+		r.publisher = newPublisher(w, quiet)
+		r.projector = &projector.Service{Journal: r.journal, Authority: w.authority, Clock: clock, Publisher: r.publisher}
+	case theRelay:
+		r.relay = &relay.Service{Stream: &stream{w}}
+	}
+}
+
+func (w *World) lives(r *replica) bool { return w.calm || !w.now.Before(r.deadUntil) }
+
+// anyAlive reports whether a service of a kind has a living replica.
+func (w *World) anyAlive(k kind) bool { return slices.ContainsFunc(w.replicas[k], w.lives) }
+
+// alive returns a random living replica of a kind, nil when all are dead.
+func (w *World) alive(k kind) *replica {
+	var living []*replica
+	for _, r := range w.replicas[k] {
+		if w.lives(r) {
+			living = append(living, r)
+		}
+	}
+	if len(living) == 0 {
+		return nil
+	}
+	return living[w.rng.IntN(len(living))]
+}
+
+// errCrashed is what the world sees of a call whose service crashed in it.
+var errCrashed = errors.New("sim: the service crashed")
+
+// call lets a replica do something; it may crash between any two of its effects.
+func (w *World) call(r *replica, what string, do func() error) (err error) {
+	w.crashIn = 0
+	if w.strikes(crash) {
+		w.crashIn = 1 + w.rng.IntN(4)
+	}
+	defer func() {
+		w.crashIn = 0
+		broken := recover()
+		if broken == nil {
+			return
+		}
+		if _, ok := broken.(crashed); !ok {
+			panic(broken)
+		}
+		w.record.note("%s %d crashed in: %s", kindNames[r.kind], r.no, what)
+		if r.kind == theTimer {
+			w.record.Crashes = append(w.record.Crashes, w.now)
+		}
+		if w.strikes(stayDead) {
+			r.deadUntil = w.now.Add(time.Duration(w.rng.Int64N(int64(40 * time.Second))))
+		}
+		w.start(r)
+		err = errCrashed
+	}()
+	return do()
+}
+
+// probe is the timer's way to ask whether players can reach umpire: through gateway, queue and submission to the log.
+func (w *World) probe(context.Context) error {
+	if !w.reachable() {
+		return eventlog.ErrUnavailable
+	}
+	return nil
+}
+
+// reachable reports whether a player could submit now.
+func (w *World) reachable() bool {
+	return !w.down(theGateway) && !w.down(theQueue) && !w.down(theLog) && w.anyAlive(theSubmission)
+}
