@@ -84,10 +84,10 @@ func TestMutants(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			program := build(t, root, m.edits)
-			out, err := exec.CommandContext(t.Context(), program, "-first", "-n", foundIn, "-seed", "1").Output()
+			out, err := exec.CommandContext(t.Context(), program, "-first", "-n", foundIn, "-seed", "1").CombinedOutput()
 			seed := regexp.MustCompile(`(?m)^seed \d+: .*`).FindString(string(out))
 			require.Error(t, err, "not found in %s seeds", foundIn)
-			require.NotEmpty(t, seed, "it failed without a seed:\n%s", out)
+			require.NotEmpty(t, seed, "it failed without a seed: %v\n%s", err, out)
 			t.Logf("%s of %s seeds; %s", regexp.MustCompile(`(?m)^\d+ runs`).FindString(string(out)), foundIn, seed)
 		})
 	}
