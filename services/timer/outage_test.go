@@ -86,3 +86,32 @@ func TestAnOutageThatNoTimerSaw(t *testing.T) {
 		assert.InDelta(t, 32, w.given("one").Seconds(), 3, "a submission came first: %t", submitted)
 	}
 }
+
+// A timer that is alone takes a gap in its own life for an outage, once: the time that its account takes is no further one,
+// though the clock goes on with every look at it.
+func TestATimerAloneAccountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.running("m", time.Minute)
+	restless := func() time.Time { return w.pass(time.Millisecond) }
+	first := w.options(w.log, restless)
+	first.Alone = true
+	s := timer.New(first)
+	w.tell(s, 0)
+	require.NoError(t, s.Tick(t.Context()))
+	w.pass(20 * time.Second)
+	second := w.options(w.log, restless)
+	second.Alone = true
+	s = timer.New(second)
+	w.tell(s, 0)
+	require.NoError(t, s.Tick(t.Context()))
+	outages := 0
+	for commit, err := range w.log.Read(t.Context(), timer.ProbesStream, 0) {
+		require.NoError(t, err)
+		if commit.Events[0].Type == "outage-ended.v1" {
+			outages++
+		}
+	}
+	assert.Equal(t, 1, outages)
+	assert.InDelta(t, 20, w.given("m").Seconds(), 1)
+}

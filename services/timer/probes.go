@@ -242,9 +242,11 @@ func (s *Service) nextGap() (gap match.Outage, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	limit := p.limit()
-	if since := now.Sub(p.good); since > limit || since > 0 && (p.failed || s.o.Alone) {
+	since := now.Sub(p.good)
+	gone := s.o.Alone && (p.fresh || since > 3*probeEvery) // nobody else was there
+	if since > limit || since > 0 && (p.failed || gone) {
 		p.gaps = append(p.gaps, match.Outage{From: p.good, To: now})
-		p.good, p.failed = now, false
+		p.good, p.failed, p.fresh = now, false, false // once: what follows is this account's own time
 	}
 	for _, o := range p.known {
 		p.gaps = without(p.gaps, o)
