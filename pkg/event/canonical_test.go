@@ -131,3 +131,18 @@ func TestCanonicalSortsByUTF16(t *testing.T) {
 		require.Equal(t, strings.Join(names, "\x00"), strings.Join(order, "\x00"))
 	})
 }
+
+// Making the canonical form leaves the value as it was written.
+func TestCanonicalLeavesTheValueAlone(t *testing.T) {
+	v, err := event.Parse([]byte(`{"b":1,"a":{"d":2,"c":3}}`))
+	require.NoError(t, err)
+	for range 2 {
+		got, err := v.AppendCanonical(nil)
+		require.NoError(t, err)
+		want := `{"a":{"c":3,"d":2},"b":1}`
+		assert.Equal(t, want, string(got))
+		assert.Equal(t, "b", v.Members()[0].Name)
+		inner, _ := v.Get("a")
+		assert.Equal(t, "d", inner.Members()[0].Name)
+	}
+}

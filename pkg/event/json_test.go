@@ -105,6 +105,13 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+func TestParseTellsWhere(t *testing.T) {
+	for text, says := range map[string]string{`[1 2]`: "at byte 4", ``: "at byte 1", `{"a":01}`: "at byte 7", "\"é\x01\"": "at byte 4"} {
+		_, err := event.Parse([]byte(text))
+		require.ErrorContains(t, err, says, text)
+	}
+}
+
 func TestParseReads(t *testing.T) {
 	for _, c := range []struct {
 		text string
