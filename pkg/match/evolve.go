@@ -134,7 +134,9 @@ func (m *Match) applyOwn(games Catalog, kind string, f event.Fact, p payloads) e
 	case "deadline-passed":
 		m.applyDeadline(Read[deadlinePassed](p.public))
 	case "match-paused":
-		m.status, m.pausedAt = Paused, f.At
+		if m.status == Running { // umpire pauses a match that it can't read, and so can't tell whether it runs
+			m.status, m.pausedAt = Paused, f.At
+		}
 	case "match-resumed":
 		m.status = Running
 		m.pauses = append(m.pauses, Outage{From: m.pausedAt, To: f.At})

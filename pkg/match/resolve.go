@@ -114,6 +114,12 @@ func (r *resolver) end() {
 
 // PauseBroken pauses a match whose rules have failed, in public and without detail, so that its host can act and no
 // other match is touched.
-func (m *Match) PauseBroken(t time.Time) ([]Draft, error) {
-	return m.Pause(event.Umpire, "umpire met a fault of its own in this match and has stopped it; no time is charged", t)
+func (m *Match) PauseBroken(t time.Time) ([]Draft, error) { return m.Pause(event.Umpire, ownFault, t) }
+
+const ownFault = "umpire met a fault of its own in this match and has stopped it; no time is charged"
+
+// UnreadPause pauses a match that can't be folded, whatever it is doing: where it does not run, nothing follows from it.
+func UnreadPause(t time.Time) Draft {
+	public := controlled{ownFault}
+	return Draft{Type: "match-paused.v1", At: t.UTC(), By: event.Umpire, Public: canonical(public), public: public}
 }

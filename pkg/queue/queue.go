@@ -14,7 +14,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"umpire/pkg/eventlog"
 )
@@ -60,34 +59,6 @@ func (e *Embedded) Stop() {
 
 // maxPayload is room for the largest commit of a log as one message, with its headers.
 const maxPayload = eventlog.MaxBytes + 64<<10
-
-const (
-	feedBytes  = 1 << 30 // the feed is a window; who is behind it reads the log
-	viewsBytes = 4 << 30
-)
-
-// Prepare creates what the services use in JetStream, or finds it there.
-func Prepare(ctx context.Context, js jetstream.JetStream) error {
-	_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: FeedStream, Subjects: []string{feedSubjects}, Description: "the log's commits, in order and without gaps",
-		MaxBytes: feedBytes, Discard: jetstream.DiscardOld, Storage: jetstream.FileStorage,
-		Duplicates: time.Minute, AllowDirect: true,
-	})
-	if err != nil {
-		return fmt.Errorf("preparing the stream %s: %w", FeedStream, err)
-	}
-	_, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: ViewsBucket, Description: "the public view of each match", History: 1, MaxBytes: viewsBytes,
-		Storage: jetstream.FileStorage,
-		RePublish: &jetstream.RePublish{
-			Source: "$KV." + ViewsBucket + ".*", Destination: "view.{{wildcard(1)}}",
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("preparing the bucket %s: %w", ViewsBucket, err)
-	}
-	return nil
-}
 
 // LogErrors reports a connection's asynchronous errors.
 func LogErrors(nc *nats.Conn, log *slog.Logger) {

@@ -26,6 +26,10 @@ const (
 // HeaderPosition is the log's position of a commit in the feed.
 const HeaderPosition = "Umpire-Position"
 
+// HeaderPrevious is the position of the commit that comes before it in the log, 0 for the log's first: who has not seen
+// that one knows that something is missing.
+const HeaderPrevious = "Umpire-Previous"
+
 // HeaderRevision is the revision of the first event of a commit in the feed.
 const HeaderRevision = "Umpire-Revision"
 
@@ -40,6 +44,15 @@ const feedSubjects = "feed.>"
 
 // FeedSubject is where the commits of a log's stream go: "match-abc" to "feed.match.abc".
 func FeedSubject(stream string) string { return "feed." + strings.Replace(stream, "-", ".", 1) }
+
+// StreamOf is the log's stream whose commits go to a subject of the feed.
+func StreamOf(subject string) (stream string, ok bool) {
+	kind, id, ok := strings.Cut(strings.TrimPrefix(subject, "feed."), ".")
+	return kind + "-" + id, ok && strings.HasPrefix(subject, "feed.")
+}
+
+// DeadLetters is where commits go that a service can't deal with, each told of by a letter without its content.
+func DeadLetters(service string) string { return "umpire.dead." + service }
 
 // PublicSubject carries a match's public feed, one message an event.
 func PublicSubject(match string) string { return "public." + match }
