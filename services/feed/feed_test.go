@@ -3,6 +3,7 @@ package feed_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -23,7 +24,13 @@ import (
 	"umpire/services/feed"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// These tests wait for brokers and clocks far more than they work.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // lines collects what is logged.
 type lines struct {

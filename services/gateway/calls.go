@@ -178,13 +178,8 @@ func (g *Gateway) Health(c echo.Context) error {
 
 // Readiness implements GET /readyz.
 func (g *Gateway) Readiness(c echo.Context) error {
-	h := Health{Ok: true, Checks: map[string]string{}}
-	for name, check := range g.checks {
-		h.Checks[name] = "ok"
-		if err := check(c.Request().Context()); err != nil {
-			h.Ok, h.Checks[name] = false, err.Error()
-		}
-	}
+	h := Health{}
+	h.Checks, h.Ok = g.ready(c.Request().Context())
 	status := http.StatusOK
 	if !h.Ok {
 		status = http.StatusServiceUnavailable

@@ -281,9 +281,11 @@ func TestReadiness(t *testing.T) {
 	t.Parallel()
 	var missing error
 	w := newWorld(t, func(o *gateway.Options) {
-		o.Checks = map[string]gateway.Check{
-			"log":   func(context.Context) error { return nil },
-			"queue": func(context.Context) error { return missing },
+		o.Ready = func(context.Context) (map[string]string, bool) {
+			if missing != nil {
+				return map[string]string{"log": "ok", "queue": missing.Error()}, false
+			}
+			return map[string]string{"log": "ok", "queue": "ok"}, true
 		}
 	})
 	resp, body := w.read(http.MethodGet, "/readyz", nil)

@@ -17,6 +17,7 @@ import (
 
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
+	"umpire/services/metrics"
 	"umpire/services/problem"
 )
 
@@ -29,22 +30,20 @@ type Gateway struct {
 	log     *slog.Logger
 	clock   func() time.Time
 	base    string
-	checks  map[string]Check
+	ready   func(ctx context.Context) (checks map[string]string, ok bool)
 	hub     *hub
 	handler *echo.Echo
 	ending  chan struct{} // closed when streams are to end
 }
 
-// Check says in a sentence what is missing for requests to be answered, or nil.
-type Check func(ctx context.Context) error
-
 // Options say how a gateway runs.
 type Options struct {
-	Conn   *nats.Conn
-	Log    *slog.Logger
-	Clock  func() time.Time
-	Base   string           // the address that links begin with; empty: that of the request
-	Checks map[string]Check // by name, for /readyz
+	Conn  *nats.Conn
+	Log   *slog.Logger
+	Clock func() time.Time
+	Base  string // the address that links begin with; empty: that of the request
+	// Ready says for /readyz what is missing for requests to be answered; ok where nothing is.
+	Ready func(ctx context.Context) (checks map[string]string, ok bool)
 }
 
 // maxBody bounds a request's body in bytes.
@@ -53,10 +52,16 @@ const maxBody = 256 << 10
 // askTimeout bounds how long a call waits for a service.
 const askTimeout = 15 * time.Second
 
+// askAgain is how long one replica may take before another is asked.
+const askAgain = 3 * time.Second
+
 // New returns a gateway that is connected; Close ends it.
 func New(o Options) (*Gateway, error) {
+	if o.Ready == nil {
+		o.Ready = func(context.Context) (map[string]string, bool) { return map[string]string{}, true }
+	}
 	g := &Gateway{
-		conn: o.Conn, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(o.Base, "/"), checks: o.Checks,
+		conn: o.Conn, log: o.Log, clock: o.Clock, base: strings.TrimSuffix(o.Base, "/"), ready: o.Ready,
 		ending: make(chan struct{}),
 	}
 	var err error
@@ -139,15 +144,38 @@ func (g *Gateway) write(c echo.Context, reply queue.Reply) {
 	}
 }
 
-// ask sends a request to a service.
+// ask sends a request to a service. One that may be repeated without harm goes to another replica where there is no
+// answer for a while: the first may have died with it.
 func (g *Gateway) ask(ctx context.Context, subject string, header nats.Header, body []byte) (queue.Reply, error) {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	reply, err := queue.Request(ctx, g.conn, subject, header, body)
-	if errors.Is(err, queue.ErrNoService) {
-		return reply, problem.New(problem.Unavailable, "the service for that does not run now")
+	patience := askTimeout
+	if harmless := subject == queue.View || subject == queue.Events || subject == queue.Matches; harmless ||
+		subject == queue.Submit && header.Get(queue.HeaderKey) != "" {
+		patience = askAgain
 	}
-	return reply, err
+	for {
+		once, done := context.WithTimeout(ctx, patience)
+		reply, err := queue.Request(once, g.conn, subject, header, body)
+		done()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			continue
+		}
+		if errors.Is(err, queue.ErrNoService) {
+			err = problem.New(problem.Unavailable, "the service for that does not run now")
+		}
+		metrics.RequestSeconds.WithLabelValues(subject).Observe(time.Since(began).Seconds())
+		metrics.Requests.WithLabelValues(subject, statusOf(reply, err)).Inc()
+		return reply, err
+	}
+}
+
+func statusOf(reply queue.Reply, err error) string {
+	if err != nil {
+		return "none"
+	}
+	return strconv.Itoa(reply.Status)
 }
 
 // body reads a request's body, up to its limit.

@@ -36,14 +36,14 @@ func TestTheHub(t *testing.T) {
 	h.leave("other", other)
 	assert.Empty(t, h.readers)
 	require.NoError(t, h.close())
-	h.tick("m")
+	h.tick("m", 1)
 
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 100 {
 				r := h.join("m")
-				h.tick("m")
+				h.tick("m", 1)
 				<-r.woken
 				h.leave("m", r)
 			}

@@ -20,6 +20,8 @@ import (
 const (
 	// heartbeat is how often a stream says that it lives, and looks for what a lost tick did not tell it.
 	heartbeat = 15 * time.Second
+	// again is how soon a stream looks anew after a fault, and after its first look.
+	again = time.Second
 	// stall is how long one write may take before a reader counts as gone.
 	stall = 10 * time.Second
 )
@@ -74,8 +76,9 @@ func (g *Gateway) StreamMatch(c echo.Context, id Match, params StreamMatchParams
 		last = -1
 	}
 	out := newSender(c, "text/event-stream")
-	beat := time.NewTicker(heartbeat)
+	beat, soon := time.NewTicker(heartbeat), time.NewTimer(again)
 	defer beat.Stop()
+	defer soon.Stop()
 	out.comment(g.clock())
 	for out.err == nil {
 		if revision > last {
@@ -84,6 +87,7 @@ func (g *Gateway) StreamMatch(c echo.Context, id Match, params StreamMatchParams
 		}
 		select {
 		case <-reader.woken:
+		case <-soon.C: // a tick may have come just before the reader did
 		case <-beat.C:
 			out.comment(g.clock())
 		case <-ctx.Done():
@@ -91,15 +95,15 @@ func (g *Gateway) StreamMatch(c echo.Context, id Match, params StreamMatchParams
 		case <-g.ending:
 			return nil
 		}
+		q.MinRevision = reader.revision.Load()
 		next, at, err := g.view(ctx, h, &q)
 		switch {
-		case err != nil: // the next tick or beat tries again
-		case next.Status != http.StatusOK:
-			if isVoid(next) {
-				return nil
-			}
-		default:
+		case err == nil && next.Status == http.StatusOK:
 			reply, revision = next, at
+		case err == nil && isVoid(next):
+			return nil
+		default:
+			soon.Reset(again)
 		}
 	}
 	return nil

@@ -25,6 +25,7 @@ import (
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
+	"umpire/services/feed"
 	"umpire/services/relay"
 )
 
@@ -108,9 +109,14 @@ func (w *world) lines() string {
 // relay runs a relay, with a connection of its own, until stop is called or the test ends.
 func (w *world) relay(b *broker) (stop func()) {
 	w.t.Helper()
+	return w.relayFrom(b, w.log.Follow)
+}
+
+func (w *world) relayFrom(b *broker, follow feed.Feed) (stop func()) {
+	w.t.Helper()
 	nc, js := b.connect(w.t)
 	log := slog.New(slog.NewTextHandler(w, nil))
-	s := &relay.Service{Stream: relay.NewJetStream(nc, js, log), Feed: w.log.Follow, Log: log}
+	s := &relay.Service{Stream: relay.NewJetStream(nc, js, log), Feed: follow, Log: log}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -241,6 +247,11 @@ func (w *world) same(b *broker) {
 	for i, msg := range messages {
 		c := commits[i]
 		require.Equal(w.t, strconv.FormatUint(c.Position, 10), msg.Header.Get(queue.HeaderPosition))
+		previous := uint64(0)
+		if i > 0 {
+			previous = commits[i-1].Position
+		}
+		require.Equal(w.t, strconv.FormatUint(previous, 10), msg.Header.Get(queue.HeaderPrevious))
 		require.Equal(w.t, strconv.FormatUint(c.First, 10), msg.Header.Get(queue.HeaderRevision))
 		require.Equal(w.t, queue.FeedSubject(c.Stream), msg.Subject)
 		events, err := eventlog.Unpack(string(msg.Data))

@@ -12,12 +12,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"umpire/pkg/eventlog"
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/pkg/view"
+	"umpire/services/fault"
+	"umpire/services/feed"
 )
 
 const (
@@ -38,8 +41,12 @@ type JetStream struct {
 	js   jetstream.JetStream
 	log  *slog.Logger
 
-	seq  uint64    // of the stream's last message, as far as this relay knows
-	sent chan sent // of the round under way
+	// Of the round under way:
+	seq   uint64 // of the stream's last message when it began
+	last  uint64 // the position that the stream ended at then
+	round string // names its messages
+	count int    // of its messages
+	sent  chan sent
 }
 
 // sent is a commit whose message waits for its acknowledgement.
@@ -56,11 +63,11 @@ func NewJetStream(conn *nats.Conn, js jetstream.JetStream, log *slog.Logger) *Je
 // Begin implements Stream. Until end, acknowledgements are awaited and the stream is looked at now and then: it may have
 // been wiped while the log was quiet.
 func (s *JetStream) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
-	s.sent = make(chan sent, window)
+	s.round, s.count, s.sent = nuid.Next(), 0, make(chan sent, window)
 	confirmed := make(chan uint64, 1)
 	var working sync.WaitGroup
 	working.Go(func() { s.confirm(ctx, fail, s.sent, confirmed) })
-	working.Go(func() { s.watch(ctx, fail, confirmed) })
+	working.Go(func() { s.watch(ctx, fail, s.last, confirmed) })
 	return func() {
 		fail(nil) // the round is over
 		close(s.sent)
@@ -68,11 +75,10 @@ func (s *JetStream) Begin(ctx context.Context, fail context.CancelCauseFunc) (en
 	}
 }
 
-// watch ends the round when the stream has lost what was confirmed.
-func (s *JetStream) watch(ctx context.Context, fail context.CancelCauseFunc, confirmed <-chan uint64) {
+// watch ends the round when the stream has lost what it was known to hold: at first, and what was confirmed since.
+func (s *JetStream) watch(ctx context.Context, fail context.CancelCauseFunc, known uint64, confirmed <-chan uint64) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	known := uint64(0)
 	for {
 		select {
 		case known = <-confirmed:
@@ -89,8 +95,8 @@ func (s *JetStream) watch(ctx context.Context, fail context.CancelCauseFunc, con
 
 // Last implements Stream.
 func (s *JetStream) Last(ctx context.Context) (position uint64, err error) {
-	s.seq, position, err = s.standing(ctx)
-	return position, err
+	s.seq, s.last, err = s.standing(ctx)
+	return s.last, err
 }
 
 // standing returns the sequence of the stream's last message, which outlives a purge, and the position that it holds.
@@ -102,36 +108,37 @@ func (s *JetStream) standing(ctx context.Context) (seq, position uint64, err err
 	if err != nil {
 		return 0, 0, fmt.Errorf("looking for %s: %w", queue.FeedStream, err)
 	}
-	state := stream.CachedInfo().State
-	if state.Msgs == 0 {
-		return state.LastSeq, 0, nil
-	}
-	msg, err := stream.GetMsg(ctx, state.LastSeq)
-	if err != nil {
-		return 0, 0, fmt.Errorf("reading the end of %s: %w", queue.FeedStream, err)
-	}
-	position, err = strconv.ParseUint(msg.Header.Get(queue.HeaderPosition), 10, 64)
-	if err != nil {
-		return 0, 0, fmt.Errorf("the end of %s has no position: %w", queue.FeedStream, err)
-	}
-	return state.LastSeq, position, nil
+	last := stream.CachedInfo().State.LastSeq
+	position, err = feed.PositionAt(ctx, stream, last)
+	return last, position, err
 }
 
-// Publish implements Stream. It expects the stream's last message to be the one that it knows of, by its sequence, which
-// holds in a purged stream too.
-func (s *JetStream) Publish(ctx context.Context, commit *eventlog.Commit, _ uint64) error {
+// Publish implements Stream. A round's first message expects the stream's last by its sequence, which holds in a purged
+// stream too; every other expects the one before it by its name. A sequence would not do for these: where others had put
+// as many messages as were refused, the next would be taken, and the stream have a gap.
+func (s *JetStream) Publish(ctx context.Context, commit *eventlog.Commit, last uint64) error {
 	msg := nats.NewMsg(queue.FeedSubject(commit.Stream))
 	msg.Header.Set(queue.HeaderPosition, strconv.FormatUint(commit.Position, 10))
+	msg.Header.Set(queue.HeaderPrevious, strconv.FormatUint(last, 10))
 	msg.Header.Set(queue.HeaderRevision, strconv.FormatUint(commit.First, 10))
 	msg.Data = body(commit)
-	ack, err := s.js.PublishMsgAsync(msg, jetstream.WithExpectLastSequence(s.seq))
-	s.seq++
+	fault.Point("relay.read")
+	behind := jetstream.WithExpectLastSequence(s.seq)
+	if s.count > 0 {
+		behind = jetstream.WithExpectLastMsgID(s.name(s.count - 1))
+	}
+	ack, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(s.name(s.count)), behind)
+	s.count++
 	if err != nil {
 		return fmt.Errorf("publishing to %s: %w", queue.FeedStream, err)
 	}
+	fault.Point("relay.published")
 	s.sent <- sent{*commit, ack} // at the round's end too: the stream may take it
 	return context.Cause(ctx)
 }
+
+// name is that of a message of the round; no other round's message has it.
+func (s *JetStream) name(n int) string { return s.round + "." + strconv.Itoa(n) }
 
 // body is a commit's message: its events as stored, a JSON list.
 func body(commit *eventlog.Commit) []byte {
@@ -184,6 +191,7 @@ func (s *JetStream) confirm(
 		late.Reset(ackWait)
 		select {
 		case <-m.ack.Ok():
+			fault.Point("relay.acknowledged")
 			s.show(&m.commit)
 			select {
 			case confirmed <- m.commit.Position:

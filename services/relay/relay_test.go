@@ -1,9 +1,11 @@
 package relay_test
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -252,6 +254,56 @@ func TestAWipedStreamIsFilledAgain(t *testing.T) {
 			w.same(b)
 		})
 	}
+}
+
+// TestAStreamWipedWhileTheLogIsQuiet is filled again by a relay that has published nothing since it began.
+func TestAStreamWipedWhileTheLogIsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := startBroker(t, t.TempDir())
+	w.fill(4, 10)
+	stop := w.relay(b)
+	w.same(b)
+	stop()
+	begun := make(chan uint64, 1)
+	w.relayFrom(b, func(ctx context.Context, after uint64) iter.Seq2[eventlog.Commit, error] {
+		select {
+		case begun <- after:
+		default:
+		}
+		return w.log.Follow(ctx, after)
+	})
+	require.EqualValues(t, 40, <-begun)
+	require.NoError(t, b.js.DeleteStream(t.Context(), queue.FeedStream))
+	w.same(b)
+}
+
+// TestStrangersInTheStream: what is no commit at its end, or was deleted there, doesn't stop the relay.
+func TestStrangersInTheStream(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := startBroker(t, t.TempDir())
+	w.fill(4, 10)
+	stop := w.relay(b)
+	w.same(b)
+	for range 3 {
+		_, err := b.js.Publish(t.Context(), queue.FeedSubject("match-x"), []byte("what is this?"))
+		require.NoError(t, err)
+	}
+	w.fill(4, 10)
+	w.caughtUp(b)
+	stop()
+	stream, err := b.js.Stream(t.Context(), queue.FeedStream)
+	require.NoError(t, err)
+	require.NoError(t, stream.DeleteMsg(t.Context(), stream.CachedInfo().State.LastSeq))
+	w.relay(b)
+	w.caughtUp(b)
+	for seq := uint64(41); seq < 44; seq++ {
+		require.NoError(t, stream.DeleteMsg(t.Context(), seq))
+	}
+	info, err := stream.Info(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, len(w.commits()), info.State.Msgs, "the rest is the log")
 }
 
 // TestTheLargestCommit that a log takes fits into a message.

@@ -12,6 +12,7 @@ import (
 	"umpire/pkg/eventlog"
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
+	"umpire/services/fault"
 	"umpire/services/problem"
 )
 
@@ -34,6 +35,7 @@ func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
 			return nil
 		}
 		next, err := s.Journal.Append(ctx, m.ID(), m, event.ID{}, drafts)
+		fault.Point("resolver.appended")
 		var conflict *eventlog.Conflict
 		if errors.As(err, &conflict) {
 			next, err = s.Journal.Refresh(ctx, m.ID())

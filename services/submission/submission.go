@@ -13,6 +13,7 @@ import (
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/token"
+	"umpire/services/fault"
 	"umpire/services/feed"
 	"umpire/services/problem"
 )
@@ -98,12 +99,13 @@ func (s *Service) Create(ctx context.Context, bearer string, body []byte, base s
 func (s *Service) append(
 	ctx context.Context, id string, m *match.Match, name event.ID, drafts []match.Draft,
 ) (*match.Match, error) {
-	for fault := 1; ; fault++ {
+	for n := 1; ; n++ {
 		next, err := s.Journal.Append(ctx, id, m, name, drafts)
-		if err == nil || !errors.Is(err, eventlog.ErrUnavailable) || fault == faults {
+		fault.Point("submission.appended")
+		if err == nil || !errors.Is(err, eventlog.ErrUnavailable) || n == faults {
 			return next, err
 		}
-		if !s.rest(ctx, fault) {
+		if !s.rest(ctx, n) {
 			return nil, err
 		}
 	}

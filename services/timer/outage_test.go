@@ -2,6 +2,7 @@ package timer_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -22,6 +23,18 @@ func (w *world) given(id string) (total time.Duration) {
 	due, ok := m.Deadline()
 	require.True(w.t, ok)
 	return due.Sub(noon.Add(time.Minute))
+}
+
+// outages is how many stand in the log.
+func (w *world) outages() (n int) {
+	w.t.Helper()
+	for commit, err := range w.log.Read(w.t.Context(), timer.ProbesStream, 0) {
+		require.NoError(w.t, err)
+		if commit.Events[0].Type == "outage-ended.v1" {
+			n++
+		}
+	}
+	return n
 }
 
 // moves lets ada pick the starter in a match.
@@ -105,13 +118,91 @@ func TestATimerAloneAccountsOnce(t *testing.T) {
 	s = timer.New(second)
 	w.tell(s, 0)
 	require.NoError(t, s.Tick(t.Context()))
-	outages := 0
-	for commit, err := range w.log.Read(t.Context(), timer.ProbesStream, 0) {
-		require.NoError(t, err)
-		if commit.Events[0].Type == "outage-ended.v1" {
-			outages++
+	assert.Equal(t, 1, w.outages())
+	assert.InDelta(t, 20, w.given("m").Seconds(), 1)
+}
+
+// Timers that saw the same outage tell of it once, though time goes on between the one's look and the other's.
+func TestAnOutageThatManyTimersSaw(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.running("m", time.Minute)
+	away := false
+	var replicas []*timer.Service
+	for range 3 {
+		o := w.options(w.log, func() time.Time { return w.pass(time.Millisecond) })
+		o.Path = func(context.Context) error {
+			if away {
+				return eventlog.ErrUnavailable
+			}
+			return nil
+		}
+		s := timer.New(o)
+		w.tell(s, 0)
+		replicas = append(replicas, s)
+	}
+	tick := func(n int) {
+		for range n {
+			w.pass(time.Second)
+			for _, s := range replicas {
+				_ = s.Tick(t.Context())
+			}
 		}
 	}
-	assert.Equal(t, 1, outages)
-	assert.InDelta(t, 20, w.given("m").Seconds(), 1)
+	tick(5)
+	away = true
+	tick(20)
+	away = false
+	tick(5)
+	assert.Equal(t, 1, w.outages())
+	assert.InDelta(t, 21, w.given("m").Seconds(), 1)
+}
+
+// A promise that was broken tells of an outage, though a submission stands in the log that is younger than it.
+func TestAPromiseThatWasBroken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gone time.Duration // after the promise
+		want float64
+	}{{-20 * time.Second, 0}, {2 * time.Second, 0}, {5 * time.Second, 35}} {
+		w := newWorld(t)
+		w.running("one", time.Hour)
+		w.running("two", time.Hour)
+		s := w.timer(w.log)
+		w.tell(s, 0)
+		require.NoError(t, s.Tick(t.Context())) // which promises the next probe within a minute
+		w.pass(30 * time.Second)
+		w.moves("two")
+		w.pass(30*time.Second + c.gone)
+		again := w.timer(w.log)
+		w.tell(again, 0)
+		require.NoError(t, again.Tick(t.Context()))
+		assert.InDelta(t, c.want, w.given("one").Seconds()-time.Hour.Seconds()+time.Minute.Seconds(), 1, "after %s", c.gone)
+	}
+}
+
+// Submissions prove what a probe would, but the log gets the probes that were promised all the same.
+func TestAPromiseIsKeptWhilePlayersAreBusy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.running("m", time.Hour)
+	s := w.timer(w.log)
+	head := w.tell(s, 0)
+	for i := range 240 {
+		w.pass(500 * time.Millisecond)
+		id := fmt.Sprintf("m%d", i)
+		w.running(id, time.Hour)
+		w.moves(id)
+		head = w.tell(s, head)
+		require.NoError(t, s.Tick(t.Context()))
+	}
+	last, probes := noon, 0
+	for commit, err := range w.log.Read(t.Context(), timer.ProbesStream, 0) {
+		require.NoError(t, err)
+		assert.LessOrEqual(t, commit.Events[0].At.Sub(last), time.Minute+time.Second)
+		last = commit.Events[0].At
+		probes++
+	}
+	assert.GreaterOrEqual(t, probes, 2)
+	assert.Zero(t, w.outages())
 }

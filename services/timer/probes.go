@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
 	"umpire/pkg/match"
+	"umpire/services/metrics"
 )
 
 // ProbesStream is where the log keeps when umpire could be reached, and when not.
@@ -26,6 +26,8 @@ const (
 	// whoever reads the log knows a gap in it without knowing what deadlines there were.
 	logOften  = 2 * time.Second
 	logRarely = time.Minute
+	// patience is for how long nobody may look, or write what he has promised, before that is taken for an outage.
+	patience = 3 * probeEvery
 	// rememberedOutages bounds how far back outages are remembered; older ones have been given long ago.
 	rememberedOutages = 1000
 )
@@ -83,12 +85,13 @@ func (s *Service) learn(commit *eventlog.Commit) {
 			if err := json.Unmarshal(e.Public, &o); err == nil {
 				p.known = append(p.known, match.Outage{From: o.From, To: o.To})
 				p.known = p.known[max(0, len(p.known)-rememberedOutages):]
-				p.prove(o.From, judged)
-				p.good = latest(p.good, o.To) // what lies between stands in the log
+				p.prove(o.From, true)
+				p.mended(o.To) // what lies between stands in the log
+				p.good = latest(p.good, o.To)
 				at = o.To
 			}
 		}
-		p.prove(at, judged)
+		p.prove(at, true)
 		p.logged = latest(p.logged, at)
 		if e.Type == "probe-returned.v1" {
 			var r probeReturned
@@ -119,35 +122,47 @@ func (s *Service) saw(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.init(s.o)
-	p.prove(at, p.limit())
+	p.prove(at, false)
 }
 
 // prove takes in a proof, from the log. It tells when an outage was over, and not that there was none: a gap before it in
-// which probes of our own failed, or in which nobody wrote any, is kept.
-func (p *probes) prove(at time.Time, limit time.Duration) {
+// which probes of our own failed, or in which nobody wrote any, is kept; who wrote a proof himself has judged that.
+func (p *probes) prove(at time.Time, judged bool) {
 	if !at.After(p.good) {
 		return
 	}
 	missed := p.failed && at.After(p.lost)
-	if missed || !p.good.IsZero() && (at.Sub(p.good) > limit || p.alone && p.good.Before(p.born) && !at.Before(p.born)) {
+	gone := p.alone && p.good.Before(p.born) && !at.Before(p.born)
+	if missed || !p.good.IsZero() && (gone || !judged && p.broken(at)) {
 		p.gaps = append(p.gaps, match.Outage{From: p.good, To: at})
 	}
-	if missed {
-		p.failed, p.lost = p.failing.After(at), p.failing
-	}
+	p.mended(at)
 	p.good = at
 }
 
-// judged is the limit for proofs that a timer wrote.
-const judged = time.Duration(math.MaxInt64)
-
-// limit is how far proofs may lie apart while some timer looks.
-func (p *probes) limit() time.Duration {
-	promise := p.promise
-	if promise == 0 {
-		promise = logRarely
+// mended notes that probes of our own which failed before an instant have nothing to do with what follows it.
+func (p *probes) mended(at time.Time) {
+	if p.failed && at.After(p.lost) {
+		p.failed, p.lost = p.failing.After(at), p.failing
 	}
-	return max(2*promise, 3*probeEvery)
+}
+
+// broken reports whether a proof comes so late that no timer can have looked all the time before it: the next probe, which
+// the last one in the stream promised, does not stand there.
+func (p *probes) broken(at time.Time) bool {
+	promised := p.logged
+	if promised.IsZero() {
+		promised = p.good
+	}
+	return at.Sub(p.good) > patience && at.Sub(promised) > p.within()+patience
+}
+
+// within is how soon behind the last proof in the stream a probe is to stand there.
+func (p *probes) within() time.Duration {
+	if p.promise == 0 {
+		return logRarely
+	}
+	return p.promise
 }
 
 func (p *probes) outages() []match.Outage {
@@ -164,6 +179,7 @@ func interval(away time.Duration) time.Duration { return min(max(away/10, logOft
 func (s *Service) Probe(ctx context.Context) error {
 	err := s.probe(ctx)
 	if err != nil {
+		metrics.ProbeFailures.Inc()
 		p, now := &s.probes, s.o.Clock()
 		p.mu.Lock()
 		if !p.failed {
@@ -187,7 +203,7 @@ func (s *Service) probe(ctx context.Context) error {
 		p.good = now
 	}
 	gap := now.Sub(p.good)
-	suspicious := p.failed || len(p.gaps) > 0 || gap > 3*probeEvery || p.fresh && s.o.Alone && gap > 0
+	suspicious := p.failed || len(p.gaps) > 0 || gap > patience || p.fresh && s.o.Alone && gap > 0
 	p.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("players can't reach umpire: %w", err)
@@ -225,6 +241,7 @@ func (s *Service) account(ctx context.Context) error {
 			return err
 		}
 		given = true
+		metrics.Outages.Inc()
 		s.o.Logger.Warn("players could not reach umpire; their clocks get it back", "from", gap.From, "to", gap.To)
 	}
 	if given {
@@ -241,10 +258,9 @@ func (s *Service) nextGap() (gap match.Outage, ok bool) {
 	now, p := s.o.Clock(), &s.probes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	limit := p.limit()
 	since := now.Sub(p.good)
-	gone := s.o.Alone && (p.fresh || since > 3*probeEvery) // nobody else was there
-	if since > limit || since > 0 && (p.failed || gone) {
+	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there
+	if p.broken(now) || since > 0 && (p.failed || gone) {
 		p.gaps = append(p.gaps, match.Outage{From: p.good, To: now})
 		p.good, p.failed, p.fresh = now, false, false // once: what follows is this account's own time
 	}

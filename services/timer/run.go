@@ -22,10 +22,12 @@ func (s *Service) Look(ctx context.Context) (due []string, began time.Time, err 
 	began = s.o.Clock()
 	next, ok := s.Next()
 	isDue := ok && !next.After(began)
-	s.probes.mu.Lock()
-	rested := began.Sub(s.probes.good) >= probeEvery || s.probes.failed || !s.probes.read
-	s.probes.mu.Unlock()
-	if !isDue && !rested {
+	p := &s.probes
+	p.mu.Lock()
+	rested := began.Sub(p.good) >= probeEvery || p.failed || !p.read
+	promised := began.Sub(p.logged) >= p.within() // however busy players are meanwhile
+	p.mu.Unlock()
+	if !isDue && !rested && !promised {
 		return nil, began, nil
 	}
 	if err := s.Probe(ctx); err != nil {

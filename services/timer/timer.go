@@ -5,6 +5,11 @@
 // through gateway, queue and log; while none does, nothing is flagged. When one does after others have failed, or after
 // nobody was there to send any, the gap since players were last sure to reach umpire is written to the log and given to
 // every clock that ran in it, before anything is fired.
+//
+// What one timer alone knew of an outage when it died is known to the next by the probe that was promised and does not
+// stand in the log; an outage that was over before the promise was due stays unknown, which is a minute at most, and no
+// more than a tenth of the time that was left to the next deadline, or two seconds. To give so much after every crash would
+// give what nobody took, and an outage's beginning can't be written down while the log may be what is away.
 package timer
 
 import (
@@ -19,6 +24,8 @@ import (
 	"umpire/pkg/eventlog"
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
+	"umpire/services/fault"
+	"umpire/services/metrics"
 )
 
 // Options are what a timer works with.
@@ -95,6 +102,7 @@ func (s *Service) note(m *match.Match) {
 		d.at, d.revision = at, m.Revision()
 		heap.Fix(&s.queue, d.index)
 	}
+	metrics.Pending.Set(float64(len(s.queue)))
 	if s.queue[0] == d {
 		s.wake()
 	}
@@ -153,27 +161,41 @@ func (s *Service) open() []string {
 func (s *Service) Fire(ctx context.Context, id string, began time.Time) error {
 	m, err := s.o.Journal.Load(ctx, id)
 	for err == nil {
-		drafts := s.owed(m)
+		drafts, counts := s.owed(m), func() {}
 		if drafts == nil {
-			if due, ok := m.Deadline(); !ok || due.After(began) {
+			due, ok := m.Deadline()
+			if !ok || due.After(began) {
 				s.note(m)
 				return nil
 			}
 			drafts = m.Expire(s.o.Clock())
+			counts = func() { measure(s.o.Clock().Sub(due)) }
 		}
-		m, err = s.append(ctx, m, drafts)
+		m, err = s.append(ctx, m, drafts, counts)
 	}
 	return err
 }
 
-// append writes drafts behind m; after a conflict it returns the match as another has left it.
-func (s *Service) append(ctx context.Context, m *match.Match, drafts []match.Draft) (*match.Match, error) {
+// append writes drafts behind m and calls counts; after a conflict it returns the match as another has left it.
+func (s *Service) append(
+	ctx context.Context, m *match.Match, drafts []match.Draft, counts func(),
+) (*match.Match, error) {
 	next, err := s.o.Journal.Append(ctx, m.ID(), m, event.ID{}, drafts)
+	fault.Point("timer.appended")
 	var conflict *eventlog.Conflict
 	if errors.As(err, &conflict) {
 		return s.o.Journal.Refresh(ctx, m.ID())
 	}
+	if err == nil {
+		counts()
+	}
 	return next, err
+}
+
+// measure counts a deadline that stands in the log, and how late it came there.
+func measure(late time.Duration) {
+	metrics.Fired.Inc()
+	metrics.Lateness.Observe(late.Seconds())
 }
 
 // owed states what outages took of the match's clocks and have not given back yet.
