@@ -50,6 +50,7 @@ type world struct {
 	authority *token.Authority
 	own       *journal.Journal // of whoever is no projector
 	nc        *nats.Conn
+	js        jetstream.JetStream
 	kv        jetstream.KeyValue
 	publisher *projector.QueuePublisher
 
@@ -69,12 +70,12 @@ func newWorld(t *testing.T) *world {
 	w.nc, err = e.Connect("test")
 	require.NoError(t, err)
 	t.Cleanup(w.nc.Close)
-	js, err := jetstream.New(w.nc)
+	w.js, err = jetstream.New(w.nc)
 	require.NoError(t, err)
-	require.NoError(t, queue.Prepare(t.Context(), js))
-	w.kv, err = js.KeyValue(t.Context(), queue.ViewsBucket)
+	require.NoError(t, queue.Prepare(t.Context(), w.js))
+	w.kv, err = w.js.KeyValue(t.Context(), queue.ViewsBucket)
 	require.NoError(t, err)
-	w.publisher = projector.NewQueuePublisher(w.nc, w.kv, w.slog())
+	w.publisher = projector.NewQueuePublisher(w.nc, w.js, w.slog())
 	w.Service = w.projector()
 	return w
 }

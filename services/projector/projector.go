@@ -4,8 +4,6 @@ package projector
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"umpire/pkg/eventlog"
@@ -21,6 +19,9 @@ type Publisher interface {
 	PublishView(match string, revision int64, view []byte)
 	// Tick tells that a revision of a match has been projected.
 	Tick(match string, revision int64)
+	// Settle returns once a match's view at that revision, or a newer one, is where everybody may see it; at once where
+	// none of that match waits for it. Else it returns with its context's error.
+	Settle(ctx context.Context, match string, revision int64) error
 }
 
 // Service is safe for concurrent use.
@@ -32,7 +33,7 @@ type Service struct {
 	index     index
 }
 
-// Handle projects the match that the commit belongs to.
+// Handle lists and shows the match that the commit belongs to: Note and Show in one, where one loop does both.
 func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
 	m, err := s.Journal.Observe(ctx, commit)
 	if err != nil || m == nil {
@@ -42,9 +43,33 @@ func (s *Service) Handle(ctx context.Context, commit *eventlog.Commit) error {
 		return nil // a newer commit of this match comes and shows it
 	}
 	s.index.note(m, commit)
-	body, err := json.Marshal(m.View(match.Public))
+	return s.show(m)
+}
+
+// Note takes the match that the commit belongs to into the list of matches, which each replica answers by itself.
+func (s *Service) Note(ctx context.Context, commit *eventlog.Commit) error {
+	m, err := s.Journal.Observe(ctx, commit)
+	if err != nil || m == nil {
+		return err
+	}
+	s.index.note(m, commit)
+	return nil
+}
+
+// Show publishes the public view of the match that the commit belongs to. Replicas share this work; Settle tells when it
+// is done.
+func (s *Service) Show(ctx context.Context, commit *eventlog.Commit) error {
+	m, err := s.Journal.Observe(ctx, commit)
+	if err != nil || m == nil {
+		return err
+	}
+	return s.show(m)
+}
+
+func (s *Service) show(m *match.Match) error {
+	body, err := PublicView(m)
 	if err != nil {
-		return fmt.Errorf("%w: no JSON can be made of a view of %s", match.ErrBroken, m.ID())
+		return err
 	}
 	s.Publisher.PublishView(m.ID(), m.Revision(), body)
 	s.Publisher.Tick(m.ID(), m.Revision())

@@ -1,7 +1,6 @@
 package projector_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -153,7 +152,7 @@ func TestAnOlderViewNeverReplacesANewer(t *testing.T) {
 	w.stands("end", 1) // it was put behind the older one
 	assert.EqualValues(t, 7, revision(t, w.stands("put", 7)))
 
-	other := projector.NewQueuePublisher(w.nc, w.kv, w.slog()) // of a process that lags behind
+	other := projector.NewQueuePublisher(w.nc, w.js, w.slog()) // of a process that lags behind
 	other.PublishView("put", 3, shownAt(3))
 	other.PublishView("end", 2, shownAt(2))
 	w.publish(other)
@@ -180,7 +179,7 @@ func TestPublishersRace(t *testing.T) {
 	views := w.heard(queue.ViewSubject("m"))
 	var all sync.WaitGroup
 	for range processes {
-		p := projector.NewQueuePublisher(w.nc, w.kv, w.slog())
+		p := projector.NewQueuePublisher(w.nc, w.js, w.slog())
 		w.publish(p)
 		all.Go(func() {
 			for n := range int64(newest) {
@@ -199,20 +198,4 @@ func TestPublishersRace(t *testing.T) {
 		assert.Greater(t, n, last)
 		last = n
 	}
-}
-
-// TestABucketThatIsAway: views wait for it, the newest of each match, and the fault is logged once.
-func TestABucketThatIsAway(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	js, err := jetstream.New(w.nc)
-	require.NoError(t, err)
-	require.NoError(t, js.DeleteKeyValue(t.Context(), queue.ViewsBucket))
-	w.publish(w.publisher)
-	w.publisher.PublishView("m", 1, shownAt(1))
-	require.Eventually(t, func() bool { return strings.Contains(w.lines(), "takes nothing") }, patience, tick)
-	w.publisher.PublishView("m", 2, shownAt(2))
-	require.NoError(t, queue.Prepare(context.WithoutCancel(t.Context()), js))
-	w.stands("m", 2)
-	assert.Equal(t, 1, strings.Count(w.lines(), "\n"), w.lines())
 }
