@@ -24,27 +24,45 @@ const (
 	operatorFile  = "operator.token"
 )
 
-// openVault reads the master key, or makes one where the log is still empty: without its key a log can't be read.
-func openVault(ctx context.Context, dir string, log eventlog.Log) (*event.Vault, error) {
-	path := filepath.Join(dir, masterKeyFile)
-	head, err := log.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
-	if errors.Is(err, fs.ErrNotExist) {
+// errWrongKey means that the master key is there and is not the log's: no waiting mends that.
+var errWrongKey = errors.New("is not the key that this log was written with")
+
+// makeVault reads the master key, or makes one where the log is still empty: without its key a log can't be read.
+func makeVault(ctx context.Context, path string, log eventlog.Log) (*event.Vault, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		head, err := log.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if head > 0 {
 			return nil, fmt.Errorf("the log has matches, but its master key %s is missing; put it back from your backup", path)
 		}
-		key := make([]byte, event.MasterKeySize)
-		if _, err := rand.Read(key); err != nil {
-			return nil, fmt.Errorf("no entropy for a master key: %w", err)
-		}
-		if err := writeSecret(path, hex.EncodeToString(key)); err != nil {
+		if err := writeMasterKey(path); err != nil {
 			return nil, err
 		}
-		return event.NewVault(key)
 	}
+	return OpenVault(ctx, path, log)
+}
+
+func writeMasterKey(path string) error {
+	key := make([]byte, event.MasterKeySize)
+	if _, err := rand.Read(key); err != nil {
+		return fmt.Errorf("no entropy for a master key: %w", err)
+	}
+	return writeSecret(path, hex.EncodeToString(key))
+}
+
+// OpenVault reads the master key of a log.
+func OpenVault(ctx context.Context, path string, log eventlog.Log) (*event.Vault, error) {
+	vault, err := readVault(path)
+	if err != nil {
+		return nil, err
+	}
+	return vault, fits(ctx, vault, path, log)
+}
+
+func readVault(path string) (*event.Vault, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, fmt.Errorf("the master key can't be read: %w", err)
 	}
@@ -52,11 +70,27 @@ func openVault(ctx context.Context, dir string, log eventlog.Log) (*event.Vault,
 	if err != nil || len(key) != event.MasterKeySize {
 		return nil, fmt.Errorf("%s is no master key: it must hold %d hex digits", path, 2*event.MasterKeySize)
 	}
-	vault, err := event.NewVault(key)
-	if err != nil {
-		return nil, err
+	return event.NewVault(key)
+}
+
+// Init writes a master key and an operator's token into a folder, where they are missing, for services that run by
+// themselves. It returns the paths of both.
+func Init(dir string, now time.Time) (masterKey, operator string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", "", fmt.Errorf("the data folder can't be made: %w", err)
 	}
-	return vault, fits(ctx, vault, path, log)
+	masterKey = filepath.Join(dir, masterKeyFile)
+	if _, err := os.Stat(masterKey); errors.Is(err, fs.ErrNotExist) {
+		if err := writeMasterKey(masterKey); err != nil {
+			return "", "", err
+		}
+	}
+	vault, err := readVault(masterKey)
+	if err != nil {
+		return "", "", err
+	}
+	operator, err = operatorToken(dir, token.NewAuthority(vault), now)
+	return masterKey, operator, err
 }
 
 // fits tries the key on the first sealed face of the log.
@@ -73,7 +107,7 @@ func fits(ctx context.Context, vault *event.Vault, path string, log eventlog.Log
 		}
 		if _, ok := journal.MatchOf(commit.Stream); ok {
 			if _, err := vault.Keys(commit.Stream).Reveal(commit.First, &commit.Events[0]); err != nil {
-				return fmt.Errorf("%s is not the key that this log was written with", path)
+				return fmt.Errorf("%s %w", path, errWrongKey)
 			}
 			return nil
 		}

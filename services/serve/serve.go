@@ -2,29 +2,29 @@ package serve
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
-	"umpire/pkg/eventlog/memlog"
-	"umpire/pkg/eventlog/sqlitelog"
+	"umpire/pkg/eventlog/logurl"
 	"umpire/pkg/games"
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/pkg/token"
+	"umpire/services/admin"
 	"umpire/services/feed"
 	"umpire/services/gateway"
 	"umpire/services/timer"
@@ -32,18 +32,29 @@ import (
 
 // Options say how umpire runs.
 type Options struct {
-	Data         string // folder of the log, the keys and the queue's files
-	HTTP         string // address to listen at
-	LogURL       string // "sqlite:FILE", "memory:"; empty: sqlite in the data folder
-	Base         string // the address that links begin with; empty: that of the request
-	InsecureSeed bool   // take seeds from set-ups, for tests; shown in public
+	Data         string        // folder of the log, the keys and the queue's files
+	HTTP         string        // address to listen at
+	Admin        string        // address to listen at for those who run it; empty: nowhere
+	LogURL       string        // as package logurl has it; empty: sqlite in the data folder
+	NATS         queue.Outside // without a URL: a server inside the process
+	MasterKey    string        // file; empty: that of the data folder
+	Base         string        // the address that links begin with; empty: that of the request
+	Gateway      string        // of a timer by itself: the gateway that its probes go through
+	InsecureSeed bool          // take seeds from set-ups, for tests; shown in public
 	Log          *slog.Logger
 	Games        match.Catalog // games.All() unless a test says otherwise
 	Clock        func() time.Time
 }
 
-// ErrLogURL means that the log was not named in a way that umpire knows.
-var ErrLogURL = errors.New("a log must be sqlite:FILE or memory: (with the colon)")
+// The services, each of which can run by itself.
+const (
+	Submission = "submission"
+	Timer      = "timer"
+	Resolver   = "resolver"
+	Projector  = "projector"
+	Relay      = "relay"
+	Gateway    = "gateway"
+)
 
 // workers is how many matches a service's loop deals with at once: enough for their appends to share the log's
 // transactions.
@@ -52,159 +63,195 @@ const workers = 64
 // stopTime bounds a graceful stop.
 const stopTime = 5 * time.Second
 
-// Program is umpire, started.
+// Program is umpire, or one of its services, started.
 type Program struct {
-	options   Options
+	options Options
+	service string // "" for all of them
+	board   *admin.Board
+
 	log       eventlog.Log
 	vault     *event.Vault
 	authority *token.Authority
 	journal   *journal.Journal
-	queue     *queue.Embedded
+	embedded  *queue.Embedded
 	conn      *nats.Conn
+	js        jetstream.JetStream
 	gateway   *gateway.Gateway
-	http      *http.Server
 	listener  net.Listener
+	handler   handler
+	endHTTP   func() error
 	loops     []*feed.Loop
 	timing    *timer.Service
 	prober    *http.Client // the timer's
 
 	operatorPath string
-	closers      []func() error // run backwards at the end
+	adminURL     string
 	work         *errgroup.Group
-	stopWork     context.CancelFunc
+	working      context.Context // of the group
+	failed       chan error      // what the program can't go on after
+
+	rising   context.CancelFunc // ends the start of a service by itself
+	risen    chan struct{}      // closed when that start has ended
+	mu       sync.Mutex
+	closers  []func() error // run backwards at the end
+	watching []*watch
 }
 
-// Start starts everything; when it returns, requests are answered. What it started before an error is stopped again.
-func Start(ctx context.Context, o Options) (_ *Program, err error) {
+// step is one part of a start, and what it makes available.
+type step struct {
+	what string
+	do   func(context.Context) error
+}
+
+func newProgram(service string, o Options) *Program {
 	if o.Games == nil {
 		o.Games = games.All()
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	p := &Program{options: o}
+	p := &Program{
+		options: o, service: service, board: admin.NewBoard(), failed: make(chan error, 4), risen: make(chan struct{}),
+		rising: func() {},
+	}
+	p.handler.board = p.board
+	return p
+}
+
+// Start starts everything in this process; when it returns, requests are answered. What it started before an error is
+// stopped again.
+func Start(ctx context.Context, o Options) (_ *Program, err error) {
+	p := newProgram("", o)
+	close(p.risen)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	for _, step := range []func(context.Context) error{p.openLog, p.openKeys, p.openQueue, p.startServices, p.listen, p.startTimer} {
-		if err := step(ctx); err != nil {
+	steps := []step{
+		{"admin", p.listenAdmin}, {"log", p.openLog}, {"keys", p.makeKeys}, {"queue", p.openQueue}, {"streams", p.prepare},
+		{"services", p.startServices}, {"gateway", p.startGateway}, {"http", p.listen}, {"timer", p.startFiring},
+	}
+	for _, s := range steps {
+		if err := p.await(ctx, s); err != nil {
 			return nil, err
 		}
 	}
+	p.watchOver()
 	return p, nil
 }
 
-func (p *Program) later(f func() error) { p.closers = append(p.closers, f) }
+// ErrService means that there is no service of that name.
+var ErrService = errors.New("there is no such service")
+
+// StartService starts one service. It returns as soon as /readyz can tell what the service waits for: the log, the keys
+// and the queue may come later, in any order.
+func StartService(ctx context.Context, service string, o Options) (*Program, error) {
+	p := newProgram(service, o)
+	needed := []step{{"log", p.openLog}, {"keys", p.readKeys}, {"queue", p.openQueue}, {"streams", p.prepare}}
+	var own []step
+	switch service {
+	case Submission:
+		own = []step{{service, p.startSubmission}}
+	case Timer:
+		own = []step{{service, p.startTimer}, {"firing", p.startFiring}}
+	case Resolver:
+		own = []step{{service, p.startResolver}}
+	case Projector:
+		own = []step{{service, p.startProjector}}
+	case Relay:
+		needed = slices.Delete(needed, 1, 2)
+		own = []step{{service, p.startRelay}}
+	case Gateway:
+		needed = []step{{"queue", p.openQueue}}
+		own = []step{{service, p.startGateway}}
+	default:
+		return nil, fmt.Errorf("%w: %q", ErrService, service)
+	}
+	if o.NATS.URL == "" {
+		return nil, fmt.Errorf("%w: a service by itself needs the NATS server that all of them share", queue.ErrOutside)
+	}
+	if err := p.listenAdmin(ctx); err != nil {
+		return nil, err
+	}
+	if service == Gateway { // which tells whoever comes early to come again
+		if err := p.listen(ctx); err != nil {
+			return nil, errors.Join(err, p.close())
+		}
+	}
+	work := step{"", func(ctx context.Context) error { p.beginWork(ctx); return nil }}
+	p.rise(ctx, slices.Concat(needed, []step{work}, own))
+	return p, nil
+}
+
+// rise takes the steps of a start in the background, each as soon as it can be taken.
+func (p *Program) rise(ctx context.Context, steps []step) {
+	for _, s := range steps {
+		if s.what != "" {
+			p.board.Waiting(s.what, errors.New("not begun"))
+		}
+	}
+	ctx, p.rising = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(p.risen)
+		for _, s := range steps {
+			if err := p.await(ctx, s); err != nil {
+				p.failed <- err
+				return
+			}
+		}
+		p.options.Log.Info("the service works", "service", p.service)
+		p.watchOver()
+	}()
+}
+
+// later notes what is to be done at the end.
+func (p *Program) later(f func() error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closers = append(p.closers, f)
+}
 
 func (p *Program) close() (err error) {
-	for len(p.closers) > 0 {
-		last := len(p.closers) - 1
-		err = errors.Join(err, p.closers[last]())
-		p.closers = p.closers[:last]
+	p.mu.Lock()
+	closers := p.closers
+	p.closers = nil
+	p.mu.Unlock()
+	for _, f := range slices.Backward(closers) {
+		err = errors.Join(err, f())
 	}
 	return err
 }
 
-func (p *Program) openLog(context.Context) error {
-	if err := os.MkdirAll(p.options.Data, 0o700); err != nil {
-		return fmt.Errorf("the data folder can't be made: %w", err)
-	}
-	kind, path, _ := strings.Cut(p.options.LogURL, ":")
-	switch kind {
-	case "":
-		path = filepath.Join(p.options.Data, "umpire.db")
-		fallthrough
-	case "sqlite":
-		log, err := sqlitelog.Open(path)
-		if err != nil {
-			return err
-		}
-		p.log = log
-	case "memory":
-		p.log = memlog.New()
-	default:
-		return fmt.Errorf("%w, not %q", ErrLogURL, p.options.LogURL)
-	}
-	p.later(p.log.Close)
-	return nil
+// beginWork makes the group that loops run in, and returns the context that they run until the end of.
+func (p *Program) beginWork(ctx context.Context) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p.work, work = errgroup.WithContext(work)
+	p.working = work
+	p.later(func() error { cancel(); return ignoreCancel(p.work.Wait()) })
 }
 
-func (p *Program) openKeys(ctx context.Context) (err error) {
-	if p.vault, err = openVault(ctx, p.options.Data, p.log); err != nil {
-		return err
-	}
-	p.authority = token.NewAuthority(p.vault)
-	if p.operatorPath, err = operatorToken(p.options.Data, p.authority, p.options.Clock()); err != nil {
-		return err
-	}
-	p.journal = journal.New(p.log, p.options.Games, p.vault, rand.Reader)
-	return nil
-}
-
-func (p *Program) openQueue(ctx context.Context) (err error) {
-	if p.queue, err = queue.StartEmbedded(filepath.Join(p.options.Data, "nats")); err != nil {
-		return err
-	}
-	p.later(func() error { p.queue.Stop(); return nil })
-	if p.conn, err = p.queue.Connect("umpire"); err != nil {
-		return err
-	}
-	p.later(func() error { p.conn.Close(); return nil })
-	queue.LogErrors(p.conn, p.options.Log)
-	return nil
-}
-
-func (p *Program) listen(ctx context.Context) (err error) {
-	p.gateway, err = gateway.New(gateway.Options{
-		Conn: p.conn, Log: p.options.Log, Clock: p.options.Clock, Base: p.options.Base, Checks: p.checks(ctx),
-	})
-	if err != nil {
-		return err
-	}
-	p.later(p.gateway.Close)
-	listen := net.ListenConfig{}
-	if p.listener, err = listen.Listen(ctx, "tcp", p.options.HTTP); err != nil {
-		return fmt.Errorf("umpire can't listen at %s: %w", p.options.HTTP, err)
-	}
-	p.http = &http.Server{
-		Handler: p.gateway, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(p.options.Log.Handler(), slog.LevelDebug),
-	}
-	p.http.RegisterOnShutdown(p.gateway.EndStreams)
-	p.work.Go(func() error {
-		if err := p.http.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("the HTTP server ended: %w", err)
-		}
-		return nil
-	})
-	p.later(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTime-time.Second)
-		defer cancel()
-		if err := p.http.Shutdown(ctx); err != nil {
-			return errors.Join(err, p.http.Close())
-		}
-		return nil
-	})
-	return nil
-}
-
-// URL is where the program listens.
+// URL is where players reach the program, AdminURL where those do who run it.
 func (p *Program) URL() string { return "http://" + p.listener.Addr().String() }
+
+// AdminURL is where those reach the program who run it; "" for nowhere.
+func (p *Program) AdminURL() string { return p.adminURL }
 
 // OperatorTokenPath is the file that holds an operator's token.
 func (p *Program) OperatorTokenPath() string { return p.operatorPath }
 
 // MasterKeyPath is the file that holds the master key.
-func (p *Program) MasterKeyPath() string { return filepath.Join(p.options.Data, masterKeyFile) }
+func (p *Program) MasterKeyPath() string {
+	if p.options.MasterKey != "" {
+		return p.options.MasterKey
+	}
+	return filepath.Join(p.options.Data, masterKeyFile)
+}
 
 // Wait returns when the context ends, or with the error of a part that could not go on.
 func (p *Program) Wait(ctx context.Context) error {
-	failed := make(chan error, 1)
-	go func() { failed <- p.work.Wait() }()
 	select {
-	case err := <-failed:
+	case err := <-p.failed:
 		return ignoreCancel(err)
 	case <-ctx.Done():
 		return nil
@@ -212,11 +259,54 @@ func (p *Program) Wait(ctx context.Context) error {
 }
 
 // Stop ends everything within 5 s: first the calls under way, then the services, then the log.
-func (p *Program) Stop() error { return p.close() }
+func (p *Program) Stop() error {
+	p.rising()
+	<-p.risen
+	return p.close()
+}
 
 func ignoreCancel(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// hopeless reports whether a step of a start can't succeed however often it is tried.
+func hopeless(err error) bool {
+	return slices.ContainsFunc([]error{logurl.ErrURL, queue.ErrOutside, errWrongKey}, func(kind error) bool { return errors.Is(err, kind) })
+}
+
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 2 * time.Second
+)
+
+// await takes a step. What is outside of this process is waited for, and /readyz tells for what; a fault is logged once.
+func (p *Program) await(ctx context.Context, s step) error {
+	patient := p.service != "" || p.options.NATS.URL != ""
+	said := ""
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		err := s.do(ctx)
+		if err == nil {
+			if s.what != "" {
+				p.board.Well(s.what)
+			}
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !patient || hopeless(err) {
+			return err
+		}
+		p.board.Waiting(s.what, err)
+		if said != err.Error() {
+			said = err.Error()
+			p.options.Log.Warn("waiting", "for", s.what, "error", err)
+		}
+		if !feed.Pause(ctx, wait) {
+			return ctx.Err()
+		}
+	}
 }

@@ -3,20 +3,15 @@ package serve
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sync/errgroup"
 
-	"umpire/pkg/queue"
+	"umpire/pkg/eventlog"
+	"umpire/pkg/journal"
+	"umpire/services/deadletter"
 	"umpire/services/feed"
-	"umpire/services/gateway"
 	"umpire/services/projector"
 	"umpire/services/relay"
 	"umpire/services/resolver"
@@ -24,59 +19,135 @@ import (
 	"umpire/services/timer"
 )
 
-// startServices starts the services and their loops. Where the log is in the same process, they follow it there.
+// startServices starts the services and their loops in one process, where they follow the log itself.
 func (p *Program) startServices(ctx context.Context) error {
-	o := p.options
-	js, err := jetstream.New(p.conn)
-	if err != nil {
-		return fmt.Errorf("connecting to JetStream: %w", err)
-	}
-	if err := queue.Prepare(ctx, js); err != nil {
-		return err
-	}
-	kv, err := js.KeyValue(ctx, queue.ViewsBucket)
-	if err != nil {
-		return fmt.Errorf("opening the bucket of views: %w", err)
-	}
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p.work, work = errgroup.WithContext(work)
-	p.stopWork = cancel
-	p.later(func() error { cancel(); return ignoreCancel(p.work.Wait()) })
-
-	deciding := &resolver.Service{Journal: p.journal, Clock: o.Clock, Log: o.Log}
-	p.timing = timer.New(timer.Options{
-		Journal: p.journal, Log: p.log, Vault: p.vault, Clock: o.Clock, Path: p.probe, Logger: o.Log, Alone: true,
-	})
-	publisher := projector.NewQueuePublisher(p.conn, kv, o.Log)
-	showing := &projector.Service{Journal: p.journal, Authority: p.authority, Clock: o.Clock, Publisher: publisher}
-	for name, handle := range map[string]feed.Handle{
-		"resolver": deciding.Handle, "timer": p.timing.Handle, "projector": showing.Handle,
+	p.beginWork(ctx)
+	showing, publisher := p.newProjector()
+	p.newTimer(p.options.NATS.URL == "")
+	for name, handle := range map[string]feed.Handle{ // order-free: each runs by itself
+		Resolver: p.newResolver().Handle, Timer: p.timing.Handle, Projector: showing.Handle,
 	} {
-		loop := &feed.Loop{Name: name, Feed: p.log.Follow, Handle: handle, Workers: workers, Log: o.Log}
-		p.loops = append(p.loops, loop)
-		p.work.Go(func() error { return loop.Run(work) })
+		p.follow(name, p.log.Follow, handle, func() {})
 	}
-	relaying := &relay.Service{Stream: relay.NewJetStream(p.conn, js, o.Log), Feed: p.log.Follow, Log: o.Log}
-	for _, run := range []func(context.Context) error{publisher.Run, relaying.Run} {
-		p.work.Go(func() error { return run(work) })
+	for _, run := range []func(context.Context) error{publisher.Run, p.newRelay().Run} {
+		p.work.Go(func() error { return run(p.working) })
 	}
-	taking := &submission.Service{
-		Journal: p.journal, Games: o.Games, Authority: p.authority, Clock: o.Clock, Entropy: rand.Reader,
-		InsecureSeed: o.InsecureSeed,
-	}
-	for _, answer := range []func(context.Context, *nats.Conn, *slog.Logger) (func() error, error){showing.Run, taking.Run} {
-		stop, err := answer(work, p.conn, o.Log)
-		if err != nil {
+	for _, answer := range []func(context.Context, *nats.Conn, *slog.Logger) (func() error, error){
+		showing.Run, p.newSubmission().Run,
+	} {
+		if err := p.answer(answer); err != nil {
 			return err
 		}
-		p.later(stop)
 	}
 	return nil
 }
 
-// startTimer lets deadlines be fired, once the timer has read the log and players can be answered. It stops before all
+// follow runs a loop over a feed of its own; restart makes it take up that feed anew.
+func (p *Program) follow(name string, from feed.Feed, handle feed.Handle, restart func()) {
+	loop := &feed.Loop{Name: name, Feed: from, Handle: handle, Workers: workers, Log: p.options.Log, Bury: p.bury()}
+	p.loops = append(p.loops, loop)
+	p.watchLoop(loop, restart)
+	p.work.Go(func() error { return loop.Run(p.working) })
+}
+
+// ownQueue is the feed of a service that needs all of it in every replica.
+func (p *Program) ownQueue(name string) *feed.Queue {
+	return &feed.Queue{Name: name, JS: p.js, Log: p.log.Follow}
+}
+
+// share runs a loop that shares its feed with the service's other replicas.
+func (p *Program) share(loop *feed.Shared) {
+	loop.JS, loop.History, loop.Head, loop.Workers = p.js, p.log.Follow, p.log.Head, workers
+	loop.Log, loop.Bury = p.options.Log, p.bury()
+	p.watchShared(loop)
+	p.work.Go(func() error { return loop.Run(p.working) })
+}
+
+func (p *Program) bury() feed.Bury {
+	office := &deadletter.Office{Conn: p.conn, Journal: p.journal, Clock: p.options.Clock, Log: p.options.Log}
+	return office.Bury
+}
+
+// answer serves requests until the end.
+func (p *Program) answer(run func(context.Context, *nats.Conn, *slog.Logger) (func() error, error)) error {
+	stop, err := run(p.working, p.conn, p.options.Log)
+	if err != nil {
+		return err
+	}
+	p.later(stop)
+	return nil
+}
+
+func (p *Program) newSubmission() *submission.Service {
+	o := p.options
+	return &submission.Service{
+		Journal: p.journal, Games: o.Games, Authority: p.authority, Clock: o.Clock, Entropy: rand.Reader,
+		InsecureSeed: o.InsecureSeed,
+	}
+}
+
+func (p *Program) startSubmission(context.Context) error { return p.answer(p.newSubmission().Run) }
+
+func (p *Program) newResolver() *resolver.Service {
+	return &resolver.Service{Journal: p.journal, Clock: p.options.Clock, Log: p.options.Log}
+}
+
+func (p *Program) startResolver(context.Context) error {
+	p.share(&feed.Shared{Name: Resolver, Handle: p.newResolver().Handle})
+	return nil
+}
+
+func (p *Program) newProjector() (*projector.Service, *projector.QueuePublisher) {
+	publisher := projector.NewQueuePublisher(p.conn, p.js, p.options.Log)
+	showing := &projector.Service{
+		Journal: p.journal, Authority: p.authority, Clock: p.options.Clock, Publisher: publisher,
+	}
+	publisher.Refill = func(ctx context.Context) error { return showing.ShowAll(ctx, p.log) }
+	publisher.Recall = showing.Recall
+	return showing, publisher
+}
+
+// startProjector shares the work of showing with other replicas; the list of matches, which it answers by itself, needs
+// all of the feed.
+func (p *Program) startProjector(context.Context) error {
+	showing, publisher := p.newProjector()
+	own := p.ownQueue("index")
+	p.follow("index", own.Follow, showing.Note, own.Restart)
+	p.share(&feed.Shared{Name: Projector, Handle: showing.Show, Settle: func(ctx context.Context, commit *eventlog.Commit) error {
+		id, _ := journal.MatchOf(commit.Stream)                // this consumer is given nothing but matches
+		return publisher.Settle(ctx, id, int64(commit.Last())) //nolint:gosec // far from 2^63
+	}})
+	p.work.Go(func() error { return publisher.Run(p.working) })
+	return p.answer(showing.Run)
+}
+
+func (p *Program) newRelay() *relay.Service {
+	return &relay.Service{Stream: relay.NewJetStream(p.conn, p.js, p.options.Log), Feed: p.log.Follow, Log: p.options.Log}
+}
+
+func (p *Program) startRelay(context.Context) error {
+	p.watchFeed()
+	p.work.Go(func() error { return p.newRelay().Run(p.working) })
+	return nil
+}
+
+func (p *Program) newTimer(alone bool) {
+	p.timing = timer.New(timer.Options{
+		Journal: p.journal, Log: p.log, Vault: p.vault, Clock: p.options.Clock, Path: p.probe, Logger: p.options.Log,
+		Alone: alone,
+	})
+}
+
+func (p *Program) startTimer(context.Context) error {
+	p.newTimer(false)
+	own := p.ownQueue(Timer)
+	p.follow(Timer, own.Follow, p.timing.Handle, own.Restart)
+	return nil
+}
+
+// startFiring lets deadlines be fired, once the timer has read the log and players can be answered. It stops before all
 // else, so that its last probe tells how long players could reach umpire.
-func (p *Program) startTimer(ctx context.Context) error {
+func (p *Program) startFiring(ctx context.Context) error {
 	head, err := p.log.Head(ctx)
 	if err != nil {
 		return err
@@ -84,7 +155,7 @@ func (p *Program) startTimer(ctx context.Context) error {
 	transport := &http.Transport{}
 	p.prober = &http.Client{Transport: transport}
 	p.later(func() error { transport.CloseIdleConnections(); return nil })
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	work, cancel := context.WithCancel(p.working)
 	ended := make(chan struct{})
 	p.work.Go(func() error {
 		defer close(ended)
@@ -97,55 +168,4 @@ func (p *Program) startTimer(ctx context.Context) error {
 	})
 	p.later(func() error { cancel(); <-ended; return nil })
 	return nil
-}
-
-// probeTimeout is how long a probe may take before players count as cut off.
-const probeTimeout = 5 * time.Second
-
-// probe goes the way of a player's submission, from the HTTP address to the log.
-func (p *Program) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL()+gateway.ProbePath, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := p.prober.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the probe is answered %s", resp.Status)
-	}
-	return nil
-}
-
-// checks are what /readyz looks at.
-func (p *Program) checks(ctx context.Context) map[string]gateway.Check {
-	checks := map[string]gateway.Check{
-		"log": func(ctx context.Context) error {
-			_, err := p.log.Head(ctx)
-			return err
-		},
-		"queue": func(context.Context) error {
-			if !p.conn.IsConnected() {
-				return errors.New("not connected")
-			}
-			return nil
-		},
-	}
-	head, err := p.log.Head(ctx)
-	for _, loop := range p.loops {
-		checks[loop.Name] = func(context.Context) error {
-			if at := loop.Position(); err == nil && at < head {
-				return fmt.Errorf("reading the log: at %d of %d", at, head)
-			}
-			return nil
-		}
-	}
-	return checks
 }

@@ -4,27 +4,28 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"umpire/pkg/eventlog"
+	"umpire/pkg/journal"
 	"umpire/services/projector"
 )
 
 // publisher is a projector's own way to the bucket: the production one, over a bucket of the simulation.
 type publisher struct {
 	*projector.QueuePublisher
-	w       *World
-	waiting map[string]bool // matches whose view is not in the bucket yet
+	w *World
 }
 
 func newPublisher(w *World, log *slog.Logger) *publisher {
-	return &publisher{projector.NewQueuePublisher(nil, &bucket{w: w}, log), w, map[string]bool{}}
+	return &publisher{projector.NewBucketPublisher(&bucket{w: w}, log), w}
 }
 
 // PublishView implements projector.Publisher.
 func (p *publisher) PublishView(match string, revision int64, view []byte) {
 	p.w.effect()
-	p.waiting[match] = true
 	p.QueuePublisher.PublishView(match, revision, view)
 }
 
@@ -35,12 +36,41 @@ func (p *publisher) Tick(match string, revision int64) {
 	}
 }
 
-// step puts one view into the bucket.
-func (p *publisher) step() (did bool, err error) {
-	if did, err = p.Step(context.Background()); !did {
-		clear(p.waiting) // all of them are there
+// Settle implements projector.Publisher. Nobody else puts views while somebody waits for one, so who waits does.
+func (p *publisher) Settle(ctx context.Context, match string, revision int64) error {
+	for !p.settled(match, revision) {
+		if _, err := p.Step(ctx); err != nil {
+			return err
+		}
 	}
-	return did, err
+	return nil
+}
+
+// settled asks the production Settle and does not wait.
+func (p *publisher) settled(match string, revision int64) bool {
+	return p.QueuePublisher.Settle(&glance{Context: context.Background()}, match, revision) == nil
+}
+
+// glance is a context that ends as soon as somebody waits for its end.
+type glance struct {
+	context.Context
+	waited bool
+}
+
+// Done implements context.Context.
+func (g *glance) Done() <-chan struct{} {
+	g.waited = true
+	ended := make(chan struct{})
+	close(ended)
+	return ended
+}
+
+// Err implements context.Context.
+func (g *glance) Err() error {
+	if g.waited {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // publish lets some projector put what waits longest into the bucket; did is false where none had anything.
@@ -50,23 +80,50 @@ func (w *World) publish() (did bool) {
 		if r == nil || w.down(theQueue) {
 			return false
 		}
-		err := w.call(r, "publish", func() (err error) {
-			did, err = r.publisher.step()
+		if w.publishOf(r) {
+			return true
+		}
+	}
+	// None is left out when all is to arrive.
+	return w.calm && slices.ContainsFunc(w.replicas[theProjector], w.publishOf)
+}
+
+// publishOf lets a projector put a view, or make all views again where it has not done so since the bucket was lost.
+func (w *World) publishOf(r *replica) (did bool) {
+	err := w.call(r, "publish", func() (err error) {
+		if lost := w.wipes; r.filled != lost && (w.calm || w.rng.IntN(2) == 0) {
+			did = true
+			if err = r.projector.ShowAll(context.Background(), w.store); err == nil {
+				r.filled = lost
+				w.record.note("projector %d has made all views again", r.no)
+			}
 			return err
-		})
-		if did || err != nil {
-			return true
 		}
-	}
-	if !w.calm {
-		return false
-	}
-	for _, r := range w.replicas[theProjector] { // none is left out when all is to arrive
-		if more, err := r.publisher.step(); more || err != nil {
-			return true
+		did, err = r.publisher.Step(context.Background())
+		return err
+	})
+	w.confirm(r)
+	return did || err != nil
+}
+
+// confirm acknowledges the commits in a projector's hands whose views are in the bucket. An acknowledgement may be lost.
+func (w *World) confirm(r *replica) {
+	r.held = slices.DeleteFunc(r.held, func(at int) bool {
+		if !w.settled(r, &w.feed[at]) {
+			return false
 		}
-	}
-	return false
+		if w.strikes(deliverAgain) {
+			c := &w.consumers[theProjector]
+			c.pending = append(c.pending, at)
+		}
+		return true
+	})
+}
+
+// settled reports whether a projector may acknowledge a commit.
+func (w *World) settled(r *replica, commit *eventlog.Commit) bool {
+	id, ok := journal.MatchOf(commit.Stream)
+	return !ok || r.publisher.settled(id, int64(commit.Last())) //nolint:gosec // far from 2^63
 }
 
 // entry is a view in the bucket.

@@ -23,6 +23,8 @@ const (
 	checkReachable   = "flagged while reachable"
 	checkGiven       = "an outage gives its length"
 	checkProbes      = "probes are in the log"
+	checkTold        = "an outage is told of once"
+	checkCalls       = "a call comes to an end"
 	checkShown       = "shown views are the fold"
 	checkSeen        = "seen views are the fold"
 	checkOrder       = "shown views never go back"
@@ -43,7 +45,7 @@ const (
 func Checks() []string {
 	return []string{
 		checkAcks, checkOnce, checkPhases, checkResolved, checkPrompt, checkDeadlines, checkStarts, checkFlagged,
-		checkReachable, checkGiven, checkProbes, checkShown, checkSeen, checkOrder, checkLast, checkSecrets, checkNames,
+		checkReachable, checkGiven, checkProbes, checkTold, checkCalls, checkShown, checkSeen, checkOrder, checkLast, checkSecrets, checkNames,
 		checkAudiences, checkFeed, checkChain, checkCommitments, checkOpened, checkIDs, checkEnds, checkResults,
 	}
 }
@@ -51,6 +53,10 @@ func Checks() []string {
 // Check looks for what must not be in a run's record and returns what it found, nothing for a good run.
 func Check(r *Record) []string {
 	c := &checker{r: r, matches: map[string]*history{}}
+	c.must(r.Longest <= maxAppends, checkCalls, "one appended %d times and would have gone on", maxAppends)
+	if len(c.found) > 0 { // the run was broken off
+		return c.found
+	}
 	c.chain()
 	c.read()
 	if len(c.found) > 0 { // what can't be read can't be judged
@@ -65,6 +71,7 @@ func Check(r *Record) []string {
 		}
 	}
 	c.probes()
+	c.told()
 	c.views()
 	c.secrets()
 	return c.found

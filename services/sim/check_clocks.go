@@ -2,14 +2,13 @@ package sim
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 )
 
 // What umpire cannot know. It probes once a second; in its log it keeps a probe for every tenth of the time to the next
-// deadline, two seconds at least and a minute at most, and takes a gap in the log for an outage where it is longer than
-// two of those. So an outage that nobody watched may stay unknown up to that length, and one that was watched is known
+// deadline, two seconds at least and a minute at most, and takes it for an outage where none stands there three seconds
+// after it should. So an outage that nobody watched may stay unknown up to that length, and one that was watched is known
 // but for what the steps of this simulation lie apart.
 const (
 	stepSlack   = 3 * time.Second
@@ -17,11 +16,6 @@ const (
 	probeRarely = time.Minute
 	unwatched   = 3 * time.Second
 )
-
-// unknowable is how much of an outage may stay unknown to umpire where the deadline is so far away at its beginning.
-func unknowable(away time.Duration) time.Duration {
-	return max(2*min(max(away/10, probeOften), probeRarely), unwatched) + stepSlack
-}
 
 // measure returns how much of a span the lists cover together.
 func measure(in Span, lists ...[]Span) time.Duration {
@@ -116,6 +110,16 @@ func (c *checker) within(at time.Time, spans []Span) bool {
 	return slices.ContainsFunc(spans, func(s Span) bool { return !at.Before(s.From) && at.Before(s.To) })
 }
 
+// unknown is how much of an outage may stay unknown to umpire. Where it is one process, that knows of a gap in its life
+// whoever looked into it.
+func (p *play) unknown(from, deadline time.Time) time.Duration {
+	if p.r.Together {
+		return unwatched + stepSlack
+	}
+	often := min(max(deadline.Sub(from)/10, probeOften), probeRarely)
+	return max(often, p.promise(from)) + unwatched + stepSlack
+}
+
 // flagged checks that a player has had his time: no pause and no outage was charged to him.
 func (p *play) flagged(f *fact, id string, r *running) {
 	span := Span{p.phase.opened, r.deadline}
@@ -123,7 +127,7 @@ func (p *play) flagged(f *fact, id string, r *running) {
 	var slack time.Duration
 	for _, o := range p.r.Outages {
 		if lost := measure(span, []Span{o}); lost > 0 {
-			slack += min(lost, max(unknowable(r.deadline.Sub(o.From)), 2*p.promise(o.From)+stepSlack))
+			slack += min(lost, p.unknown(o.From, r.deadline))
 		}
 	}
 	p.must(had >= r.owed-slack, checkFlagged, "%s, revision %d: %s had %s of %s, of which umpire could not know about %s",
@@ -181,7 +185,7 @@ func (p *play) gift(f *fact, s *said, by time.Duration) {
 	more := span.To.Sub(span.From) - measure(span, p.r.Outages, p.r.Blind, p.pauses)
 	slack := stepSlack
 	if slices.ContainsFunc(p.r.Crashes, func(at time.Time) bool { return !at.Before(span.From) && !at.After(span.To) }) {
-		slack += 2 * p.promise(span.From) // the gap in the log that no timer takes for an outage yet
+		slack += p.promise(span.From) // so long before it the last proof in the log may lie
 	}
 	for _, trouble := range append(slices.Clone(p.r.Outages), p.r.Blind...) {
 		if measure(span, []Span{trouble}) > 0 {
@@ -201,83 +205,4 @@ func (p *play) ran(long time.Duration, end time.Time) Span {
 		}
 	}
 	return Span{from, end}
-}
-
-const probesStream = "umpire-probes"
-
-// proof returns the last instant before another at which the log knew umpire to be reachable.
-func (c *checker) proof(before time.Time) time.Time {
-	last := epoch
-	for i := range c.r.Commits {
-		if c.r.Commits[i].Stream != probesStream {
-			continue
-		}
-		for _, e := range c.r.Commits[i].Events {
-			if at := provenAt(e.Public, e.At); !at.After(before) {
-				last = later(last, at)
-			}
-		}
-	}
-	return last
-}
-
-// promise returns how soon the next probe was promised by the last one before an instant: what is open only since then
-// could not be known when it was promised.
-func (c *checker) promise(before time.Time) time.Duration {
-	within := probeRarely
-	for i := range c.r.Commits {
-		if c.r.Commits[i].Stream != probesStream {
-			continue
-		}
-		for _, e := range c.r.Commits[i].Events {
-			var p struct{ Within string }
-			if json.Unmarshal(e.Public, &p) != nil || p.Within == "" || e.At.After(before) {
-				continue
-			}
-			within, _ = time.ParseDuration(p.Within)
-		}
-	}
-	return within
-}
-
-// provenAt is the instant of which an event of the probes' stream says that umpire was reachable then.
-func provenAt(public json.RawMessage, at time.Time) time.Time {
-	var o struct{ From, To time.Time }
-	if err := json.Unmarshal(public, &o); err == nil && !o.To.IsZero() {
-		return o.To
-	}
-	return at
-}
-
-// probes checks the account of umpire's own health: outages lie in order and before they were noted, and while timers
-// look and players can reach umpire a probe goes to the log at least as often as promised.
-func (c *checker) probes() {
-	last := epoch
-	for i := range c.r.Commits {
-		commit := &c.r.Commits[i]
-		if commit.Stream != probesStream {
-			continue
-		}
-		for _, e := range commit.Events {
-			at := provenAt(e.Public, e.At)
-			c.must(!at.After(e.At), checkProbes, "%s, revision %d tells of the future", probesStream, commit.First)
-			span := Span{last, at}
-			gap := at.Sub(last) - measure(span, c.r.Outages, c.r.Blind)
-			c.must(gap <= probeRarely+stepSlack || !c.timed(span), checkProbes,
-				"%s, revision %d: %s without a probe", probesStream, commit.First, gap)
-			last = later(last, at)
-		}
-	}
-}
-
-// timed reports whether players' submissions do not prove within a span what a probe would have.
-func (c *checker) timed(span Span) bool {
-	for i := range c.r.Commits {
-		for _, e := range c.r.Commits[i].Events {
-			if e.By == "player" && e.At.After(span.From) && e.At.Before(span.To) {
-				return false
-			}
-		}
-	}
-	return true
 }

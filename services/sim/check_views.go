@@ -43,7 +43,7 @@ func (c *checker) views() {
 	for _, id := range c.ids {
 		looks[id] = map[int64][]look{}
 	}
-	last, wipes := map[bucket]int64{}, 0
+	last := map[bucket]int64{}
 	for _, s := range c.r.Shown {
 		if looks[s.Match] == nil {
 			c.fail(checkShown, "%s: a view of no match", s.Match)
@@ -53,7 +53,7 @@ func (c *checker) views() {
 		if before, ok := last[b]; ok {
 			c.must(before <= revision, checkOrder, "%s: the view at %d was put over the one at %d", s.Match, revision, before)
 		}
-		last[b], wipes = revision, s.Wipes
+		last[b] = revision
 		looks[s.Match][revision] = append(looks[s.Match][revision], look{checkShown, match.Public, s.View})
 	}
 	for _, s := range c.r.Seen {
@@ -64,8 +64,9 @@ func (c *checker) views() {
 	for _, id := range c.ids {
 		h := c.matches[id]
 		end := int64(len(h.facts)) - 1
-		c.must(last[bucket{id, wipes}] == end || c.r.Lost[id], checkLast, "%s: the bucket shows revision %d, not %d",
-			id, last[bucket{id, wipes}], end)
+		kept := c.r.Kept[id]
+		c.must(revisionOf(kept) == end, checkLast, "%s: in the end the bucket shows revision %d, not %d", id, revisionOf(kept), end)
+		looks[id][end] = append(looks[id][end], look{checkLast, match.Public, kept})
 		c.fold(h, looks[id])
 	}
 }

@@ -2,10 +2,12 @@ package sim
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +46,21 @@ var mutants = []struct {
 	{"a deadline fires while players can't reach umpire", false, []edit{
 		{"services/timer/probes.go", "	err := s.o.Path(ctx)\n", "	err := s.o.Path(ctx)\n	err = nil\n"},
 	}},
+	{shortened, true, []edit{
+		{"services/timer/probes.go", "	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there\n", "	gone := s.o.Alone\n"},
+		{"services/timer/probes.go", "		p.good, p.failed, p.fresh = now, false, false // once: what follows is this account's own time\n",
+			"		p.good, p.failed = now, false\n"},
+	}},
+	{"a timer that is alone forgets that it was gone", false, []edit{
+		{"services/timer/probes.go", "	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there\n", "	gone := false\n"},
+		{"services/timer/probes.go", "p.alone && p.good.Before(p.born) && !at.Before(p.born)", "false"},
+	}},
+	{"a commit is acknowledged before its view is put", true, []edit{
+		{"services/projector/publish.go", "	if w == nil {\n		p.mu.Unlock()\n		return ctx.Err()\n", "	if true {\n		p.mu.Unlock()\n		return ctx.Err()\n"},
+	}},
+	{"a bucket that was lost is not filled again", false, []edit{
+		{"services/projector/rebuild.go", "	head, err := log.Head(ctx)\n	if err != nil || head == 0 {", "	head, err := log.Head(ctx)\n	if err != nil || head > 0 {"},
+	}},
 	{"early close is ignored", true, []edit{
 		{"pkg/match/match.go", "	if !atDeadline || p.turn() || p.kind == Repeat {", "	if p.turn() || p.kind == Repeat {"},
 	}},
@@ -67,6 +84,9 @@ var mutants = []struct {
 	}},
 }
 
+// shortened is the mutant whose seed is minimised too: its runs end early.
+const shortened = "a timer that is alone takes its own account for an outage"
+
 // foundIn is within how many seeds a mutant must be found.
 const foundIn = "1000"
 
@@ -89,8 +109,27 @@ func TestMutants(t *testing.T) {
 			require.Error(t, err, "not found in %s seeds", foundIn)
 			require.NotEmpty(t, seed, "it failed without a seed: %v\n%s", err, out)
 			t.Logf("%s of %s seeds; %s", regexp.MustCompile(`(?m)^\d+ runs`).FindString(string(out)), foundIn, seed)
+			if m.name == shortened {
+				minimises(t, program, seed)
+			}
 		})
 	}
+}
+
+// minimises wants a failing seed shortened to a few steps in which it fails in the same way.
+func minimises(t *testing.T, program, seed string) {
+	t.Helper()
+	var no int
+	var check string
+	_, err := fmt.Sscanf(seed, "seed %d: %s", &no, &check)
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), program, "-minimise", strconv.Itoa(no)).Output()
+	require.Error(t, err, "the shortened run does not fail")
+	left := regexp.MustCompile(fmt.Sprintf(`(?m)^seed %d fails in (\d+) steps:\n%s`, no, check)).FindSubmatch(out)
+	require.NotEmpty(t, left, "%s", out)
+	steps, err := strconv.Atoi(string(left[1]))
+	require.NoError(t, err)
+	require.LessOrEqual(t, steps, 20)
 }
 
 // build builds the runner with some files of the tree replaced, which stays as it is.

@@ -60,14 +60,21 @@ func (s *stream) Publish(ctx context.Context, commit *eventlog.Commit, last uint
 
 var errAway = fmt.Errorf("sim: the queue is away")
 
-// wipe loses all that the queue held.
+// wipe loses all that the queue held, or the bucket of views alone.
 func (w *World) wipe() {
-	w.feed = nil
-	w.consumers = [kinds]consumer{}
 	w.bucket = map[string]*entry{}
 	w.wipes++
+	if !w.calm && w.rng.IntN(4) == 0 {
+		w.record.note("the bucket alone is lost")
+		return
+	}
+	w.feed = nil
+	w.consumers = [kinds]consumer{}
+	for _, r := range w.replicas[theProjector] {
+		r.held = nil // whatever is acknowledged now, nobody knows it any more
+	}
 	for _, r := range w.replicas[theTimer] {
-		r.cursor = 0
+		r.cursor, r.until = 0, 0
 	}
 	for _, r := range w.replicas[theRelay] {
 		if w.calm || w.rng.IntN(2) == 0 { // else it learns of it with the next commit
@@ -109,6 +116,18 @@ func (w *World) after(position uint64, err error) int {
 	return sort.Search(len(w.record.Commits), func(i int) bool { return w.record.Commits[i].Position > position })
 }
 
+// deliverSome hands a shared consumer's next message to some replica; in one process, which reads the log from its
+// beginning whenever it starts, it mostly is several.
+func (w *World) deliverSome(k kind) {
+	n := 1
+	if w.record.Together {
+		n += w.rng.IntN(8)
+	}
+	for range n {
+		w.deliver(k)
+	}
+}
+
 // deliver hands the next message, or one that is due again, to some replica of a service that shares a consumer.
 func (w *World) deliver(k kind) {
 	if w.down(theQueue) || k == theProjector && !w.calm && w.now.Before(w.stalled) {
@@ -134,12 +153,18 @@ func (w *World) deliver(k kind) {
 	}
 	commit := w.feed[at]
 	err := w.call(r, fmt.Sprintf("commit %d", commit.Position), func() error {
-		if k == theResolver {
+		switch {
+		case k == theResolver:
 			return r.resolver.Handle(context.Background(), &commit)
+		case w.record.Together:
+			return r.projector.Handle(context.Background(), &commit)
 		}
-		return r.projector.Handle(context.Background(), &commit)
+		return r.projector.Show(context.Background(), &commit)
 	})
-	if err != nil || w.strikes(deliverAgain) {
+	switch {
+	case err == nil && k == theProjector && !w.record.Together && !w.settled(r, &commit):
+		r.held = append(r.held, at)
+	case err != nil || w.strikes(deliverAgain):
 		c.pending = append(c.pending, at)
 	}
 }
@@ -181,6 +206,12 @@ func (w *World) tickTimers() {
 }
 
 func (w *World) tick(r *replica) {
+	for r.cursor < r.until && w.lives(r) && !w.down(theQueue) {
+		w.deliverTimer()
+	}
+	if r.cursor < r.until {
+		return
+	}
 	err := w.call(r, "tick", func() error { return r.timer.Tick(context.Background()) })
 	if err != nil {
 		w.record.note("timer %d: %v", r.no, err)

@@ -21,12 +21,15 @@ type Record struct {
 	Blind   []Span            // when no timer looked, or none that could; what umpire could not know then
 	Excused []Span            // when resolving was hindered: the queue, the log, all relays or all resolvers were away
 	Crashes []time.Time       // of timers: what one had not written down yet is forgotten
+	Refused []time.Time       // when a timer could not write down what it knew, or was told so
 	Matches []string
-	// Lost are matches whose view a projector may have held when it crashed: until the next commit of the match nobody puts
-	// it into the bucket again.
-	Lost     map[string]bool
-	Vault    *event.Vault
-	Steps    int
+	Kept    map[string][]byte // the bucket as it is in the end
+	Vault   *event.Vault
+	Steps   int
+	Longest int  // the most appends that one call asked for
+	Alone   bool // there is one timer, and it knows that
+	// Together says that all services are one process, which dies as a whole: while it is dead, players can't reach umpire.
+	Together bool
 	Calm     time.Time // when the faults stopped
 	End      time.Time
 	Coverage *Coverage
@@ -88,7 +91,7 @@ func (r *Record) note(format string, args ...any) {
 }
 
 func newRecord(seed uint64, transcript io.Writer) *Record {
-	return &Record{Seed: seed, transcript: transcript, Coverage: newCoverage(), Asked: map[Asked]bool{}, Lost: map[string]bool{}}
+	return &Record{Seed: seed, transcript: transcript, Coverage: newCoverage(), Asked: map[Asked]bool{}}
 }
 
 // spans notes when something holds.

@@ -36,8 +36,11 @@ type replica struct {
 	kind      kind
 	no        int
 	deadUntil time.Time
-	begun     bool // relay: it knows where the stream ends
-	cursor    int  // timer: the next commit of the feed; relay: of the log; from the beginning after a crash
+	begun     bool  // relay: it knows where the stream ends
+	cursor    int   // timer: the next commit of the feed; relay: of the log; from the beginning after a crash
+	until     int   // timer: where of the feed it must have come before it looks
+	held      []int // projector: of the feed, not acknowledged yet
+	filled    int   // projector: how often the bucket had been lost when this replica last had made all views again
 
 	journal    *journal.Journal
 	submission *submission.Service
@@ -50,12 +53,9 @@ type replica struct {
 
 // start makes the replica's process anew.
 func (w *World) start(r *replica) {
-	if r.publisher != nil {
-		for id := range r.publisher.waiting { // order-free: a set
-			w.record.Lost[id] = true
-		}
-	}
-	*r = replica{kind: r.kind, no: r.no, deadUntil: r.deadUntil}
+	c := &w.consumers[theProjector]
+	c.pending = append(c.pending, r.held...)
+	*r = replica{kind: r.kind, no: r.no, deadUntil: r.deadUntil, filled: r.filled}
 	r.journal = journal.New(w.store, w.games, w.record.Vault, w.entropy)
 	clock := func() time.Time { return w.now }
 	quiet := slog.New(slog.DiscardHandler)
@@ -66,8 +66,12 @@ func (w *World) start(r *replica) {
 			Sleep: func(_ context.Context, d time.Duration) bool { w.pass(d); return true },
 		}
 	case theTimer:
+		if w.record.Together { // there it would think itself in the log's first life
+			r.until = len(w.feed)
+		}
 		r.timer = timer.New(timer.Options{
 			Journal: r.journal, Log: w.store, Vault: w.record.Vault, Clock: clock, Path: w.probe, Logger: quiet,
+			Alone: w.record.Alone,
 		})
 	case theResolver:
 		r.resolver = &resolver.Service{Journal: r.journal, Clock: clock, Log: quiet}
@@ -103,7 +107,7 @@ var errCrashed = errors.New("sim: the service crashed")
 
 // call lets a replica do something; it may crash between any two of its effects.
 func (w *World) call(r *replica, what string, do func() error) (err error) {
-	w.crashIn = 0
+	w.crashIn, w.appends = 0, 0
 	if w.strikes(crash) {
 		w.crashIn = 1 + w.rng.IntN(4)
 	}
@@ -117,16 +121,33 @@ func (w *World) call(r *replica, what string, do func() error) (err error) {
 			panic(broken)
 		}
 		w.record.note("%s %d crashed in: %s", kindNames[r.kind], r.no, what)
-		if r.kind == theTimer {
-			w.record.Crashes = append(w.record.Crashes, w.now)
-		}
-		if w.strikes(stayDead) {
-			r.deadUntil = w.now.Add(time.Duration(w.rng.Int64N(int64(40 * time.Second))))
-		}
-		w.start(r)
+		w.die(r)
 		err = errCrashed
 	}()
 	return do()
+}
+
+// die ends the process that a replica is in, and starts it anew, at once or later.
+func (w *World) die(r *replica) {
+	dead := []*replica{r}
+	if w.record.Together {
+		dead = slices.Concat(w.replicas[:]...)
+	}
+	until := r.deadUntil
+	if w.strikes(stayDead) {
+		until = w.now.Add(time.Duration(w.rng.Int64N(int64(40 * time.Second))))
+	}
+	for _, r := range dead {
+		if r.kind == theTimer {
+			w.record.Crashes = append(w.record.Crashes, w.now)
+		}
+		r.deadUntil = until
+		w.start(r)
+	}
+	if w.record.Together { // it follows the log itself, and keeps no place in it
+		w.consumers = [kinds]consumer{}
+	}
+	w.watch()
 }
 
 // probe is the timer's way to ask whether players can reach umpire: through gateway, queue and submission to the log.

@@ -99,6 +99,7 @@ var regressions = []struct {
 	{288, "a match was paused between an outage and its being given, and the pause swallowed what was owed"},
 	{1145, "a timer that was restarted knew no deadline yet and so took a minute without a probe for nothing"},
 	{1394, "submissions stood in for probes in the log, and a timer that had not read them yet saw a gap where none was"},
+	{3031, "a projector died between acknowledging a match's last commit and putting its view: the bucket kept an older one for good"},
 }
 
 func TestSeedsThatOnceFailed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
@@ -35,14 +36,28 @@ func (s *store) unavailable() error {
 	return nil
 }
 
+// appendTakes is how long an append takes. It is not much, but no service may think that time stands still while it works.
+const appendTakes = time.Millisecond
+
+// maxAppends is from how many appends in one call on a service is taken for one that would never end.
+const maxAppends = 100
+
 // Append implements eventlog.Log.
 func (s *store) Append(ctx context.Context, stream string, expected int64, events ...event.Event) (eventlog.Commit, error) {
 	w := s.w
 	w.effect()
+	if w.appends++; w.appends > w.record.Longest {
+		w.record.Longest = w.appends
+	}
+	if w.appends > maxAppends {
+		panic(crashed{})
+	}
+	w.pass(appendTakes)
 	if err := s.unavailable(); err != nil {
 		return eventlog.Commit{}, err
 	}
 	if w.strikes(appendFails) {
+		w.refused(stream)
 		return eventlog.Commit{}, fmt.Errorf("%w: simulated, nothing was written", eventlog.ErrUnavailable)
 	}
 	if w.strikes(appendConflicts) {
@@ -64,9 +79,17 @@ func (s *store) Append(ctx context.Context, stream string, expected int64, event
 	}
 	w.effect()
 	if w.strikes(appendUnknown) {
+		w.refused(stream)
 		return eventlog.Commit{}, fmt.Errorf("%w: simulated, though it was written", eventlog.ErrUnavailable)
 	}
 	return commit, nil
+}
+
+// refused notes that a timer was told that the log did not take its account.
+func (w *World) refused(stream string) {
+	if stream == probesStream {
+		w.record.Refused = append(w.record.Refused, w.now)
+	}
 }
 
 func (w *World) lastPosition() uint64 {
@@ -91,9 +114,17 @@ func (s *store) Read(ctx context.Context, stream string, from uint64) iter.Seq2[
 	}
 }
 
-// Follow is not simulated: services get commits by Handle.
-func (s *store) Follow(context.Context, uint64) iter.Seq2[eventlog.Commit, error] {
-	panic("sim: nobody follows the log here")
+// Follow implements eventlog.Log as far as it is needed: it ends where the log does, for what comes later services get by
+// Handle.
+func (s *store) Follow(_ context.Context, after uint64) iter.Seq2[eventlog.Commit, error] {
+	return func(yield func(eventlog.Commit, error) bool) {
+		for _, commit := range s.w.record.Commits[s.w.after(after, nil):] {
+			err := s.unavailable()
+			if !yield(commit, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Head implements eventlog.Log.

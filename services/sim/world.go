@@ -29,6 +29,7 @@ type World struct {
 	chance    map[fault]float64
 	calm      bool // faults have stopped
 	crashIn   int  // effects until a crash; 0: none
+	appends   int  // of the call under way
 	downUntil [parts]time.Time
 	stalled   time.Time // until when the projector stalls
 	lost      spans     // players can't reach umpire
@@ -65,12 +66,19 @@ var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 func Run(o Options) (*Record, error) {
 	w := newWorld(o)
 	for w.record.Steps = range faultySteps {
+		if w.endless() {
+			break
+		}
 		if !o.Skip[w.record.Steps] {
 			w.step()
 		}
 		w.pass(time.Duration(w.rng.IntN(10)) * time.Millisecond)
 	}
 	err := w.settle()
+	w.record.Kept = map[string][]byte{}
+	for id, e := range w.bucket { // order-free: a map again
+		w.record.Kept[id] = e.value
+	}
 	w.record.End, w.record.Outages, w.record.Excused = w.now, w.lost.list, w.hindered.list
 	return w.record, err
 }
@@ -97,14 +105,28 @@ func newWorld(o Options) *World {
 	w.store = &store{memlog.New(), w}
 	w.drawWeights()
 	w.most = 1 + w.rng.IntN(3)
+	w.drawProcesses()
 	for k := range kinds {
-		for no := range 1 + w.rng.IntN(3) {
+		n := 1 + w.rng.IntN(3)
+		if w.record.Together || w.record.Alone && k == theTimer {
+			n = 1
+		}
+		for no := range n {
 			r := &replica{kind: k, no: no}
 			w.start(r)
 			w.replicas[k] = append(w.replicas[k], r)
 		}
 	}
 	return w
+}
+
+// drawProcesses decides how umpire is installed: mostly as services apart, each with replicas; else there is one timer,
+// which is told so, and often all services are one process, as `umpire serve` is. It has draws of its own, so that the runs
+// of other installations are the same with it and without.
+func (w *World) drawProcesses() {
+	rng := rand.New(rand.NewPCG(w.record.Seed, 2))
+	w.record.Alone = rng.IntN(3) == 0
+	w.record.Together = w.record.Alone && rng.IntN(2) == 0
 }
 
 // pass lets virtual time go on, and notes when umpire could not be reached.
@@ -128,9 +150,9 @@ func (w *World) step() {
 	case draw < 18:
 		w.relayStep()
 	case draw < 36:
-		w.deliver(theResolver)
+		w.deliverSome(theResolver)
 	case draw < 44:
-		w.deliver(theProjector)
+		w.deliverSome(theProjector)
 	case draw < 46:
 		w.publish()
 	case draw < 58:
@@ -193,6 +215,9 @@ func (w *World) settle() error {
 	w.watch()
 	w.record.Calm = w.now
 	for range calmRounds {
+		if w.endless() {
+			return nil // that is bad enough
+		}
 		before := len(w.record.Commits)
 		w.deliverAll()
 		if w.allOver() {
@@ -227,12 +252,10 @@ func (w *World) deliverAll() {
 		w.record.Steps++
 		w.relayStep()
 	}
-	for _, k := range []kind{theResolver, theProjector} {
-		for c := &w.consumers[k]; c.next < len(w.feed) || len(c.pending) > 0; {
-			w.record.Steps++
-			w.deliver(k)
-		}
-	}
+	w.deliverRest(theResolver)
+	w.deliverRest(theProjector)
+	w.dieHolding()
+	w.deliverRest(theProjector)
 	for _, r := range w.replicas[theTimer] {
 		for r.cursor < len(w.feed) {
 			w.record.Steps++
@@ -245,6 +268,30 @@ func (w *World) deliverAll() {
 	w.tickTimers()
 }
 
+// deliverRest hands out all messages of a shared consumer.
+func (w *World) deliverRest(k kind) {
+	for c := &w.consumers[k]; c.next < len(w.feed) || len(c.pending) > 0; {
+		w.record.Steps++
+		w.deliver(k)
+	}
+}
+
+// dieHolding lets a projector die now and then with views that it has not put yet. It may do so to the end, where it has
+// died before: few matches are over before the other faults have stopped, and no later commit mends what is lost of those.
+func (w *World) dieHolding() {
+	if w.chance[crash] == 0 || w.record.Together || uint64(len(w.record.Commits))%8 != w.record.Seed%8 { //nolint:gosec // an index
+		return
+	}
+	replicas := w.replicas[theProjector]
+	r := replicas[len(w.record.Commits)%len(replicas)]
+	w.record.Coverage.met(crash)
+	w.record.note("projector %d crashed with %d commits in hand", r.no, len(r.held))
+	w.start(r)
+}
+
+// endless reports whether a call has been cut short.
+func (w *World) endless() bool { return w.record.Longest > maxAppends }
+
 func (w *World) allOver() bool {
 	for _, t := range w.tables {
 		if !t.over {
@@ -256,7 +303,7 @@ func (w *World) allOver() bool {
 
 // drain delivers what is still under way.
 func (w *World) drain() error {
-	for before := -1; before != len(w.record.Commits); {
+	for before := -1; before != len(w.record.Commits) && !w.endless(); {
 		before = len(w.record.Commits)
 		w.deliverAll()
 	}

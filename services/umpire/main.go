@@ -14,8 +14,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"umpire/pkg/eventlog/logurl"
+	"umpire/pkg/queue"
 	"umpire/pkg/rehearsal"
-	"umpire/services/serve"
+	"umpire/services/metrics"
 )
 
 // version is set when the program is built for a release.
@@ -30,6 +32,7 @@ const (
 )
 
 func main() {
+	metrics.Version(versionShown())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
 	stop()
@@ -45,6 +48,16 @@ type stdio struct {
 // cli is the command line.
 type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Run umpire: the log, the services and the HTTP API, in one process."`
+	Init       initCmd       `cmd:"" help:"Write the master key and an operator's token, for services that run by themselves."`
+	Submission submissionCmd `cmd:"" help:"Run the service that takes what players and hosts send." group:"services"`
+	Timer      timerCmd      `cmd:"" help:"Run the service that says that time is over." group:"services"`
+	Resolver   resolverCmd   `cmd:"" help:"Run the service that resolves." group:"services"`
+	Projector  projectorCmd  `cmd:"" help:"Run the service that shows matches." group:"services"`
+	Relay      relayCmd      `cmd:"" help:"Run the service that copies the log to NATS." group:"services"`
+	Gateway    gatewayCmd    `cmd:"" help:"Run the HTTP API." group:"services"`
+	Health     healthCmd     `cmd:"" help:"Ask a running process how it fares."`
+	Log        logCmd        `cmd:"" help:"Copy a log."`
+	Views      viewsCmd      `cmd:"" help:"Make the public views anew, or verify them."`
 	Play       playCmd       `cmd:"" help:"Play a match from a script, in virtual time and without a server."`
 	Statements statementsCmd `cmd:"" help:"Prepare the statements of Nothing But the Truth."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -92,10 +105,10 @@ func report(err error, out io.Writer) int {
 	fmt.Fprintf(out, "umpire: %v\n", err)
 	var script *rehearsal.ScriptError
 	var usage usageError
-	if errors.As(err, &script) || errors.As(err, &usage) || errors.Is(err, serve.ErrLogURL) {
+	if errors.As(err, &script) || errors.As(err, &usage) || errors.Is(err, logurl.ErrURL) || errors.Is(err, queue.ErrOutside) {
 		return exitUsage
 	}
-	if errors.Is(err, errStatements) {
+	if errors.Is(err, errStatements) || errors.Is(err, errLogs) || errors.Is(err, errViews) {
 		return exitDifference
 	}
 	return exitFault
@@ -106,13 +119,17 @@ type versionCmd struct{}
 
 // Run prints the version.
 func (versionCmd) Run(io stdio) error {
-	shown := version
-	if shown == "" {
-		shown = "devel"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			shown = info.Main.Version
-		}
-	}
-	_, err := fmt.Fprintln(io.out, "umpire", shown)
+	_, err := fmt.Fprintln(io.out, "umpire", versionShown())
 	return err
+}
+
+// versionShown is the program's version as it is shown.
+func versionShown() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
 }

@@ -24,7 +24,16 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(asProgram)
 		main()
 	}
-	os.Exit(m.Run())
+	if os.Getenv(asDouble) != "" {
+		double()
+	}
+	var err error
+	if built, err = os.MkdirTemp("", "umpire-test-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(built)
+	os.Exit(status)
 }
 
 // program is a command of the real program in a process of its own.

@@ -17,9 +17,10 @@ import (
 
 // serveCmd is `umpire serve`.
 type serveCmd struct {
-	Data         string `help:"Folder of the log, the keys and the queue's files." default:"umpire-data" type:"path"`
+	dataFlags
+	outsideFlags
 	HTTP         string `help:"Address to listen at." default:"127.0.0.1:8080" name:"http"`
-	Log          string `help:"The log: sqlite:FILE or memory:; sqlite in the data folder unless told." placeholder:"URL"`
+	Admin        string `help:"Address of /metrics and pprof, for those who run umpire; nowhere unless told." placeholder:"ADDR"`
 	PublicURL    string `help:"The address that players' links begin with; that of the request unless told." placeholder:"URL"`
 	Demo         bool   `help:"Play matches by bots, with a seat left to you."`
 	InsecureSeed bool   `help:"Take seeds from set-ups, for tests; it is shown in public." hidden:""`
@@ -38,13 +39,10 @@ the log can't be read.`
 
 // Run serves until the context ends.
 func (c serveCmd) Run(ctx context.Context, io stdio) error {
-	level := slog.LevelInfo
-	if c.Verbose {
-		level = slog.LevelDebug
-	}
-	log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: level}))
+	log := (&processFlags{Verbose: c.Verbose}).logger(io.err)
 	program, err := serve.Start(ctx, serve.Options{
-		Data: c.Data, HTTP: c.HTTP, LogURL: c.Log, Base: c.PublicURL, InsecureSeed: c.InsecureSeed, Log: log,
+		Data: c.Data, HTTP: c.HTTP, Admin: c.Admin, LogURL: c.Log, NATS: c.outside(), MasterKey: c.MasterKey,
+		Base: c.PublicURL, InsecureSeed: c.InsecureSeed, Log: log,
 	})
 	if err != nil {
 		return err
