@@ -19,6 +19,7 @@ FUZZTIME     ?= 30s
 BENCH        ?= .
 N            ?= 2000
 SEED         ?= 1
+FOR          ?= 2m
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -109,6 +110,10 @@ fuzz: ## every fuzz test for FUZZTIME (30s) each
 .PHONY: sim
 sim: ## the simulation of all services: N seeds from SEED on, on all cores (SIM='-minimise 17' and more: see its doc)
 	@go run ./services/sim/simulate $(or $(SIM),-n $(N) -seed $(SEED))
+
+.PHONY: chaos
+chaos: ## all services as processes, killed at random for FOR (2m), drawn from SEED, while 200 matches are played
+	@UMPIRE_CHAOS_FOR=$(FOR) UMPIRE_CHAOS_SEED=$(SEED) go test -run '^TestChaos$$' -count=1 -v -timeout $(LONG_TIMEOUT) ./services/umpire
 
 .PHONY: bench
 bench: ## Go benchmarks (BENCH=regexp); `umpire bench` measures a whole installation
