@@ -30,7 +30,7 @@ var mutants = []struct {
 				"	for errors.As(err, &at) {\n		commit, err = j.log.Append(ctx, Stream(id), at.Actual, events...)\n	}\n"},
 	}},
 	{"an older view over a newer one", true, []edit{
-		{"services/projector/publish.go", "revisionOf(was.Value()) > s.revision || ", ""},
+		{"pkg/queue/views.go", "stands > revision || stands == revision", "stands == revision"},
 	}},
 	{"a timer that is restarted forgets its clocks", true, []edit{
 		{"services/timer/timer.go", "	m, err := s.o.Journal.Observe(ctx, commit)\n",

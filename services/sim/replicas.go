@@ -66,7 +66,7 @@ func (w *World) start(r *replica) {
 			Sleep: func(_ context.Context, d time.Duration) bool { w.pass(d); return true },
 		}
 	case theTimer:
-		if w.record.Together { // there it would think itself in the log's first life
+		if w.record.Together { // who has read nothing thinks that this is the log's first life
 			r.until = len(w.feed)
 		}
 		r.timer = timer.New(timer.Options{

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -58,6 +59,7 @@ type Options struct {
 const (
 	faultySteps = 1200
 	calmRounds  = 20000
+	maxSteps    = 100000 // of which a run that ends takes a tenth, mostly much less
 )
 
 var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -75,6 +77,9 @@ func Run(o Options) (*Record, error) {
 		w.pass(time.Duration(w.rng.IntN(10)) * time.Millisecond)
 	}
 	err := w.settle()
+	if w.endless() {
+		err = nil // a check says that, and what else is missing follows from it
+	}
 	w.record.Kept = map[string][]byte{}
 	for id, e := range w.bucket { // order-free: a map again
 		w.record.Kept[id] = e.value
@@ -215,8 +220,8 @@ func (w *World) settle() error {
 	w.watch()
 	w.record.Calm = w.now
 	for range calmRounds {
-		if w.endless() {
-			return nil // that is bad enough
+		if w.stuck() {
+			break
 		}
 		before := len(w.record.Commits)
 		w.deliverAll()
@@ -248,7 +253,7 @@ func (w *World) settle() error {
 
 // deliverAll lets everything under way arrive.
 func (w *World) deliverAll() {
-	for w.behind() {
+	for w.behind() && !w.stuck() {
 		w.record.Steps++
 		w.relayStep()
 	}
@@ -257,12 +262,12 @@ func (w *World) deliverAll() {
 	w.dieHolding()
 	w.deliverRest(theProjector)
 	for _, r := range w.replicas[theTimer] {
-		for r.cursor < len(w.feed) {
+		for r.cursor < len(w.feed) && !w.stuck() {
 			w.record.Steps++
 			w.deliverTimer()
 		}
 	}
-	for w.publish() {
+	for !w.stuck() && w.publish() {
 		w.record.Steps++
 	}
 	w.tickTimers()
@@ -270,14 +275,15 @@ func (w *World) deliverAll() {
 
 // deliverRest hands out all messages of a shared consumer.
 func (w *World) deliverRest(k kind) {
-	for c := &w.consumers[k]; c.next < len(w.feed) || len(c.pending) > 0; {
+	for c := &w.consumers[k]; (c.next < len(w.feed) || len(c.pending) > 0) && !w.stuck(); {
 		w.record.Steps++
 		w.deliver(k)
 	}
 }
 
-// dieHolding lets a projector die now and then with views that it has not put yet. It may do so to the end, where it has
-// died before: few matches are over before the other faults have stopped, and no later commit mends what is lost of those.
+// dieHolding lets a projector die now and then with views that it has not put yet, in runs in which services die. It does
+// so when the other faults have stopped, for few matches are over before, and what is lost of a match that is over no later
+// commit mends.
 func (w *World) dieHolding() {
 	if w.chance[crash] == 0 || w.record.Together || uint64(len(w.record.Commits))%8 != w.record.Seed%8 { //nolint:gosec // an index
 		return
@@ -288,6 +294,11 @@ func (w *World) dieHolding() {
 	w.record.note("projector %d crashed with %d commits in hand", r.no, len(r.held))
 	w.start(r)
 }
+
+var errStuck = errors.New("sim: after the faults had stopped, what was under way did not arrive")
+
+// stuck reports whether what is to come to an end does not.
+func (w *World) stuck() bool { return w.endless() || w.record.Steps > maxSteps }
 
 // endless reports whether a call has been cut short.
 func (w *World) endless() bool { return w.record.Longest > maxAppends }
@@ -303,9 +314,12 @@ func (w *World) allOver() bool {
 
 // drain delivers what is still under way.
 func (w *World) drain() error {
-	for before := -1; before != len(w.record.Commits) && !w.endless(); {
+	for before := -1; before != len(w.record.Commits) && !w.stuck(); {
 		before = len(w.record.Commits)
 		w.deliverAll()
+	}
+	if w.stuck() {
+		return errStuck
 	}
 	return nil
 }
