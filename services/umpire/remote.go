@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/nats-io/nats.go"
@@ -53,6 +54,11 @@ func (r *remote) openLog(ctx context.Context) (eventlog.Log, error) {
 	url := r.Log
 	if url == "" {
 		url = logurl.SQLite + ":" + filepath.Join(r.Data, "umpire.db")
+	}
+	if named, err := logurl.Parse(url); err == nil && named.Kind == logurl.SQLite {
+		if _, err := os.Stat(named.File); err != nil { // opening it would make one
+			return nil, fmt.Errorf("there is no log to look into: %w", err)
+		}
 	}
 	return logurl.Open(ctx, url)
 }

@@ -146,7 +146,7 @@ func tellViews(out io.Writer, done *views.Verified) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d matches, %d views in %s, %d differences\n",
+	_, err := fmt.Fprintf(out, "%d matches, %d views in %s; differences: %d\n",
 		done.Matches, done.Views, done.Bucket, len(done.Differences))
 	return err
 }

@@ -32,6 +32,9 @@ type Rebuilt struct {
 // ErrLost means that a bucket went away under the rebuild: the broker has lost its disk, or somebody has deleted it.
 var ErrLost = errors.New("a bucket of views was deleted from NATS while the rebuild ran; start it again")
 
+// ErrEmpty means that there are views, and no log that they could be of: most likely it is another log than theirs.
+var ErrEmpty = errors.New("the log is empty, but there are views in NATS; is it the right log?")
+
 // errOvertaken means that another process ends the switch, or has ended it.
 var errOvertaken = errors.New("another process is about to end the rebuild")
 
@@ -46,6 +49,9 @@ func Rebuild(ctx context.Context, o Options) (*Rebuilt, error) {
 	r.change = queue.Switch{JS: o.JS, Step: o.Step, Recall: func(ctx context.Context, id string, rev int64, stored []byte) ([]byte, error) {
 		return projector.Recall(ctx, r.fold, id, rev, stored)
 	}}
+	if err := r.plausible(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,30 @@ type known struct {
 	revision int64  // folded and put
 	seq      uint64 // of its view in the next generation, so that it can be replaced unread
 	old      int64  // the revision that the current generation has at least
+}
+
+// plausible refuses to take all views away for a log that was named by mistake. That another log's key is another is found
+// when the key is read.
+func (r *rebuild) plausible(ctx context.Context) error {
+	head, err := r.Log.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the log: %w", err)
+	}
+	if head > 0 {
+		return nil
+	}
+	p, err := queue.ReadPointer(ctx, r.JS)
+	if err != nil {
+		return err
+	}
+	views, err := queue.OpenViews(ctx, r.JS, p.Current)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err == nil && views.Values > 0 {
+		err = ErrEmpty
+	}
+	return err
 }
 
 // begin finds the generation to build, or names one. Those that are of no use any more are deleted first: the one before

@@ -192,7 +192,7 @@ func TestRebuildThatDiesWhileItCopies(t *testing.T) {
 	o := w.options()
 	kill := killAt("copying", 5)
 	o.Step = func(at string) error {
-		if at == "closing" { // everything is played on, and shown, before the bucket is sealed
+		if at == "caught up" { // everything is played on, and shown, before the bucket is sealed
 			w.moves(1)
 			w.settled()
 			stop()
