@@ -126,8 +126,11 @@ func (c *crowd) seat(ctx context.Context, created *submission.Created, player, c
 			again, err := insist(ctx, func() (*submission.Controlled, error) {
 				return c.operator.Control(ctx, created.Match, "reissue", map[string]any{"why": "lost", "player": player})
 			})
-			if err == nil {
+			switch {
+			case err == nil:
 				claim = again.Claim
+			case errors.As(err, &p) && p.Code == problem.Code(match.MatchOver):
+				return // it was played without him
 			}
 		}
 		wait(ctx)
