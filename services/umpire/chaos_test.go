@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,6 +91,8 @@ func TestChaos(t *testing.T) {
 	checkLog(t, j, vault, c)
 	struck := checkStrikes(t, j, c.matches, reach.outages)
 	assert.NotZero(t, struck, "nobody was ever late, so nothing was shown of it")
+	assert.True(t, slices.ContainsFunc(reach.outages, func(o match.Outage) bool { return o.To.Sub(o.From) >= noticed }),
+		"there was no outage that umpire had to notice")
 	t.Logf("%d deadlines struck", struck)
 	s.verifyViews(t)
 }
@@ -110,6 +113,9 @@ func chaosSetup() map[string]any {
 	return setup
 }
 
+// longOutage is how long NATS is away when it loses its disk.
+const longOutage = 9 * time.Second
+
 // havoc kills and starts processes again for a while, and returns how often. At one moment in the middle NATS loses its
 // disk.
 func (s *system) havoc(draw *rand.Rand, lasting time.Duration) (kills int) {
@@ -127,6 +133,7 @@ func (s *system) havoc(draw *rand.Rand, lasting time.Duration) (kills int) {
 		if wipe {
 			wiped = true
 			require.NoError(s.t, os.RemoveAll(s.jetStreamDir()))
+			<-time.After(longOutage) // deadlines fall into it
 		}
 		waitUpTo(s.t.Context(), 700*time.Millisecond)
 		p.start(s.t)
@@ -192,15 +199,19 @@ type reachability struct {
 
 // watch sends probes the way that submissions go, through each gateway, until the context ends.
 func (r *reachability) watch(ctx context.Context) {
-	var since time.Time
+	var since, still time.Time // when umpire was found out of reach, and when it was so last: not a moment is overstated
 	for ctx.Err() == nil {
 		began := time.Now()
 		switch ok := r.reached(ctx); {
-		case ok && !since.IsZero():
-			r.outages = append(r.outages, match.Outage{From: since, To: began})
-			since = time.Time{}
-		case !ok && since.IsZero() && ctx.Err() == nil:
-			since = time.Now() // when it was certain, so that the outage is not overstated
+		case ok && still.After(since):
+			r.outages = append(r.outages, match.Outage{From: since, To: still})
+			fallthrough
+		case ok:
+			since, still = time.Time{}, time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		default:
+			still = began
 		}
 		wait(ctx)
 	}
@@ -233,7 +244,15 @@ func (r *reachability) total() (all time.Duration) {
 	return all.Round(time.Millisecond)
 }
 
-// checkStrikes finds no deadline that was declared while umpire was out of reach, and returns how many were declared at
+const (
+	// noticed is how long an outage must last for umpire to be sure to notice it: its probes are a second apart, and three
+	// must be missing.
+	noticed = 4 * time.Second
+	// onItsWay is how long after a probe has come back the deadline that it was for may still be on its way to the log.
+	onItsWay = time.Second
+)
+
+// checkStrikes finds no deadline that fell into an outage, or was declared in one, and returns how many were declared at
 // all.
 func checkStrikes(t *testing.T, j *journal.Journal, ids []string, outages []match.Outage) (struck int) {
 	t.Helper()
@@ -243,15 +262,20 @@ func checkStrikes(t *testing.T, j *journal.Journal, ids []string, outages []matc
 			if r.Type != "deadline-passed.v1" {
 				continue
 			}
-			var passed struct{ Players []string }
+			var passed struct {
+				Players  []string
+				Deadline time.Time
+			}
 			require.NoError(t, json.Unmarshal(r.Public, &passed))
 			if len(passed.Players) == 0 {
 				continue
 			}
 			struck++
 			for _, o := range outages {
-				assert.False(t, r.At.After(o.From) && r.At.Before(o.To),
-					"match %s, revision %d: struck %s into an outage of %s", id, r.Revision, r.At.Sub(o.From), o.To.Sub(o.From))
+				for what, at := range map[string]time.Time{"struck": r.At, "due": passed.Deadline} {
+					assert.False(t, o.To.Sub(o.From) >= noticed && at.After(o.From.Add(onItsWay)) && at.Before(o.To),
+						"match %s, revision %d: %s %s into an outage of %s", id, r.Revision, what, at.Sub(o.From), o.To.Sub(o.From))
+				}
 			}
 		}
 	}
