@@ -122,6 +122,9 @@ func (c *crowd) seat(ctx context.Context, created *submission.Created, player, c
 			break
 		}
 		var p *problem.Problem
+		if errors.As(err, &p) && p.Code == problem.Code(match.MatchOver) {
+			return // it was played without him
+		}
 		if errors.As(err, &p) && p.Code == problem.Code(match.Claimed) {
 			again, err := insist(ctx, func() (*submission.Controlled, error) {
 				return c.operator.Control(ctx, created.Match, "reissue", map[string]any{"why": "lost", "player": player})
@@ -165,8 +168,9 @@ func (c *crowd) views(ctx context.Context, me *client.Client, id string) iter.Se
 		for ctx.Err() == nil {
 			if c.streams {
 				for raw, err := range me.Stream(ctx, id) {
-					if err == nil && !yield(raw) {
-						return
+					var p *problem.Problem
+					if errors.As(err, &p) && p.Code == problem.Unauthorized || err == nil && !yield(raw) {
+						return // in the first case the seat was given to another link
 					}
 				}
 			} else if raw, err := me.View(ctx, id, ""); err == nil && !yield(raw) {
