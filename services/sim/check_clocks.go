@@ -111,9 +111,9 @@ func (c *checker) within(at time.Time, spans []Span) bool {
 }
 
 // unknown is how much of an outage may stay unknown to umpire. Where it is one process, that knows of a gap in its life
-// whoever looked into it.
+// whoever looked into it; but a process that died before it had ever probed has left nothing to tell the gap by.
 func (p *play) unknown(from, deadline time.Time) time.Duration {
-	if p.r.Together {
+	if p.r.Together && p.proof(from).After(epoch) {
 		return unwatched + stepSlack
 	}
 	often := min(max(deadline.Sub(from)/10, probeOften), probeRarely)

@@ -55,6 +55,9 @@ var mutants = []struct {
 		{"services/timer/probes.go", "	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there\n", "	gone := false\n"},
 		{"services/timer/probes.go", "p.alone && p.good.Before(p.born) && !at.Before(p.born)", "false"},
 	}},
+	{"a proof denies the outage before it", false, []edit{
+		{"services/timer/probes.go", "	if missed || !p.good.IsZero() &&", "	if missed && p.good.IsZero() &&"},
+	}},
 	{"a commit is acknowledged before its view is put", true, []edit{
 		{"services/projector/publish.go", "	if w == nil {\n		p.mu.Unlock()\n		return ctx.Err()\n", "	if true {\n		p.mu.Unlock()\n		return ctx.Err()\n"},
 	}},

@@ -199,18 +199,19 @@ func (w *World) look(p *person) {
 	if sampled {
 		w.readFeed(p)
 	}
+	var seen *match.View
 	err := w.request(theProjector, "view", func(r *replica) error {
 		v, err := r.projector.View(context.Background(), p.token, p.table.id, &projector.Question{MinRevision: w.ticked[p.table.id]})
 		if err != nil {
 			return err
 		}
-		p.view = v.(*match.View)
+		seen = v.(*match.View)
 		if !w.record.listening() && !sampled {
 			return nil
 		}
 		body, err := json.Marshal(v)
 		if err == nil {
-			w.saw(p.table.id, p.id, seenView, p.view.Revision, body)
+			w.saw(p.table.id, p.id, seenView, seen.Revision, body)
 		}
 		return err
 	})
@@ -218,7 +219,11 @@ func (w *World) look(p *person) {
 		w.reissue(p)
 		return
 	}
-	if err == nil && (p.view.Status == match.Ended || p.view.Status == match.Void) {
+	if err != nil { // an answer that is lost shows nobody anything
+		return
+	}
+	p.view = seen
+	if p.view.Status == match.Ended || p.view.Status == match.Void {
 		p.table.over = true
 	}
 }

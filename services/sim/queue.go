@@ -206,11 +206,11 @@ func (w *World) tickTimers() {
 }
 
 func (w *World) tick(r *replica) {
-	for r.cursor < r.until && w.lives(r) && !w.down(theQueue) {
-		w.deliverTimer()
-	}
-	if r.cursor < r.until {
-		return
+	for r.cursor < r.until {
+		before := r.cursor
+		if w.deliverTimer(); r.cursor == before {
+			return // another time
+		}
 	}
 	err := w.call(r, "tick", func() error { return r.timer.Tick(context.Background()) })
 	if err != nil {
