@@ -18,7 +18,7 @@ import (
 	"umpire/pkg/eventlog"
 )
 
-// startTimeout is how long the embedded server may take to start.
+// startTimeout is how long the embedded server may take to start, and a server to hear of a service.
 const startTimeout = 10 * time.Second
 
 // Embedded is a NATS server in this process.

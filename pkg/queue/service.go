@@ -23,9 +23,9 @@ type Endpoint struct {
 // waiting bounds how many requests one service works on at once; more are told to come again.
 const waiting = 1024
 
-// Serve answers the endpoints as one micro service until stop is called, which lets the requests under way finish. Any
-// number of processes may serve the same name; each request goes to one of them. Every request is handed to a goroutine
-// of its own, for micro runs an endpoint's handlers one after the other.
+// Serve answers the endpoints as one micro service until stop is called, which lets the requests under way finish. When it
+// returns, the server sends requests here. Any number of processes may serve the same name; each request goes to one of
+// them. Every request is handed to a goroutine of its own, for micro runs an endpoint's handlers one after the other.
 func Serve(ctx context.Context, nc *nats.Conn, name, description string, busy Reply, endpoints ...Endpoint) (stop func() error, err error) {
 	service, err := micro.AddService(nc, micro.Config{
 		Name: "umpire-" + name, Version: "1.0.0", Description: description, QueueGroup: "umpire-" + name,
@@ -50,6 +50,11 @@ func Serve(ctx context.Context, nc *nats.Conn, name, description string, busy Re
 		if err := service.AddEndpoint(endpointName(e.Subject), handler, micro.WithEndpointSubject(e.Subject)); err != nil {
 			return nil, errors.Join(fmt.Errorf("serving %s: %w", e.Subject, err), service.Stop())
 		}
+	}
+	known, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := nc.FlushWithContext(known); err != nil { // until the server has heard of them, requests find no service
+		return nil, errors.Join(fmt.Errorf("serving %s: %w", name, err), service.Stop())
 	}
 	return sync.OnceValue(func() error {
 		err := service.Stop()
