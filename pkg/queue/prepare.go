@@ -10,6 +10,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// Deleting is how long a stream must have been gone before it is made again. While the server deletes one it says already
+// that there is none, and a new one of the same name would lose its files to that deletion.
+const Deleting = 250 * time.Millisecond
+
 const (
 	feedBytes  = 1 << 30 // the feed is a window; who is behind it reads the log
 	viewsBytes = 4 << 30

@@ -8,7 +8,6 @@ package deadletter
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -17,7 +16,6 @@ import (
 
 	"umpire/pkg/eventlog"
 	"umpire/pkg/journal"
-	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/services/feed"
 	"umpire/services/metrics"
@@ -25,40 +23,11 @@ import (
 
 // Letter is what the subject umpire.dead.SERVICE carries, as JSON.
 type Letter struct {
-	Service  string `json:"service"`
-	Code     Code   `json:"code"`
-	Stream   string `json:"stream,omitempty"`   // of the log; absent for a message of the feed that is no commit
-	Revision uint64 `json:"revision"`           // of the commit's first event
-	Position uint64 `json:"position,omitempty"` // of the commit in the log
-}
-
-// Code says what kind of thing can't be dealt with.
-type Code string
-
-// The codes.
-const (
-	Broken       Code = "broken"        // a broken invariant: a bug of ours
-	UnknownEvent Code = "unknown-event" // an event of a version that this program does not know
-	Corrupt      Code = "corrupt"       // what the log holds can't be read
-	TooLarge     Code = "too-large"     // what follows from it is more than a log takes
-	Invalid      Code = "invalid"       // what follows from it is refused by the log
-	Undecodable  Code = "undecodable"   // a message of the feed that is no commit
-)
-
-// CodeOf returns the code of an error that no try can mend.
-func CodeOf(err error) Code {
-	for _, c := range []struct {
-		kind error
-		code Code
-	}{
-		{match.ErrUnknownEvent, UnknownEvent}, {match.ErrBroken, Broken}, {eventlog.ErrCorrupt, Corrupt},
-		{eventlog.ErrTooLarge, TooLarge}, {eventlog.ErrInvalid, Invalid},
-	} {
-		if errors.Is(err, c.kind) {
-			return c.code
-		}
-	}
-	return Undecodable
+	Service  string    `json:"service"`
+	Code     feed.Code `json:"code"`
+	Stream   string    `json:"stream,omitempty"`   // of the log; absent for a message of the feed that is no commit
+	Revision uint64    `json:"revision"`           // of the commit's first event
+	Position uint64    `json:"position,omitempty"` // of the commit in the log
 }
 
 // Office deals with commits that services give up.
@@ -71,8 +40,9 @@ type Office struct {
 
 // Bury is a feed.Bury. A commit of nil is a message of the feed that is none, which stops no match.
 func (o *Office) Bury(ctx context.Context, service string, commit *eventlog.Commit, why error) error {
-	letter := Letter{Service: service, Code: CodeOf(why)}
+	letter := Letter{Service: service, Code: feed.Undecodable}
 	if commit != nil {
+		letter.Code, _ = feed.CodeOf(why)
 		letter.Stream, letter.Revision, letter.Position = commit.Stream, commit.First, commit.Position
 		if id, ok := journal.MatchOf(commit.Stream); ok {
 			switch err := o.Journal.Halt(ctx, id, o.Clock()); {
@@ -88,9 +58,9 @@ func (o *Office) Bury(ctx context.Context, service string, commit *eventlog.Comm
 	if err == nil {
 		err = o.Conn.Publish(queue.DeadLetters(service), body)
 	}
-	if err != nil { // the log line and the metric tell of it too
-		o.Log.Warn("a dead letter is not sent", "service", service, "error", err)
+	if err != nil { // the metric tells of it too
+		o.Log.Warn("a dead letter is not sent", "service", service, "code", letter.Code, "stream", letter.Stream,
+			"revision", letter.Revision, "error", err)
 	}
-	o.Log.Error("a commit is given up", "service", service, "code", letter.Code, "stream", letter.Stream, "revision", letter.Revision)
 	return nil
 }

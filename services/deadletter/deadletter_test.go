@@ -137,7 +137,7 @@ func (o *office) letter() string {
 }
 
 // counted is what /metrics tells of the service's letters of a code.
-func (o *office) counted(code deadletter.Code) string {
+func (o *office) counted(code feed.Code) string {
 	o.t.Helper()
 	w := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(o.t.Context(), http.MethodGet, "/metrics", http.NoBody))
@@ -146,17 +146,6 @@ func (o *office) counted(code deadletter.Code) string {
 	_, after, _ := strings.Cut(string(all), fmt.Sprintf("umpire_dead_letters_total{code=%q,service=%q} ", code, o.service))
 	count, _, _ := strings.Cut(after, "\n")
 	return count
-}
-
-func TestCodes(t *testing.T) {
-	t.Parallel()
-	for code, err := range map[deadletter.Code]error{
-		deadletter.Broken: match.ErrBroken, deadletter.UnknownEvent: match.ErrUnknownEvent, deadletter.Corrupt: eventlog.ErrCorrupt,
-		deadletter.TooLarge: eventlog.ErrTooLarge, deadletter.Invalid: eventlog.ErrInvalid, deadletter.Undecodable: io.ErrUnexpectedEOF,
-	} {
-		assert.Equal(t, code, deadletter.CodeOf(fmt.Errorf("folding: %w", err)))
-		assert.Equal(t, code != deadletter.Undecodable, feed.Hopeless(err), "what has a code is what no try can mend: %s", code)
-	}
 }
 
 // TestALetter tells where the commit stands and never what is in it; its match is paused, in public, and no other.
@@ -169,7 +158,7 @@ func TestALetter(t *testing.T) {
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, why))
 	assert.JSONEq(t, fmt.Sprintf(`{"service":%q,"code":"broken","stream":"match-one","revision":%d,"position":%d}`,
 		o.service, commit.First, commit.Position), o.letter())
-	assert.Equal(t, "1", o.counted(deadletter.Broken))
+	assert.Equal(t, "1", o.counted(feed.Broken))
 	assert.NotContains(t, o.logged.String(), "17 cups")
 	m, err := o.Journal.Refresh(t.Context(), "one")
 	require.NoError(t, err)
@@ -182,7 +171,7 @@ func TestALetter(t *testing.T) {
 
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, why))
 	assert.Equal(t, last, o.last("one").Events[0], "once is enough")
-	assert.Equal(t, "2", o.counted(deadletter.Broken))
+	assert.Equal(t, "2", o.counted(feed.Broken))
 }
 
 // TestWhatIsNoMatchsCommit stops no match: a message of the feed that is no commit, and a commit of another stream.
@@ -220,11 +209,11 @@ func TestAMatchThatCannotBePaused(t *testing.T) {
 	commit := o.create("one")
 	o.Journal = o.journal(sick{o.log, eventlog.ErrUnavailable})
 	require.ErrorIs(t, o.Bury(t.Context(), o.service, commit, match.ErrBroken), eventlog.ErrUnavailable)
-	assert.Empty(t, o.counted(deadletter.Broken))
+	assert.Empty(t, o.counted(feed.Broken))
 	o.Journal = o.journal(sick{o.log, eventlog.ErrCorrupt})
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, eventlog.ErrCorrupt))
 	assert.Contains(t, o.letter(), `"code":"corrupt"`)
-	assert.Equal(t, "1", o.counted(deadletter.Corrupt))
+	assert.Equal(t, "1", o.counted(feed.Corrupt))
 	assert.Contains(t, o.logged.String(), "can't be paused")
 	_, err := o.letters.NextMsg(50 * time.Millisecond)
 	require.ErrorIs(t, err, nats.ErrTimeout, "one letter")
@@ -239,7 +228,7 @@ func TestALetterThatCannotBeSent(t *testing.T) {
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, match.ErrUnknownEvent))
 	assert.Contains(t, o.logged.String(), "a dead letter is not sent")
 	assert.Contains(t, o.logged.String(), "code=unknown-event stream=match-one")
-	assert.Equal(t, "1", o.counted(deadletter.UnknownEvent))
+	assert.Equal(t, "1", o.counted(feed.UnknownEvent))
 }
 
 // TestFromTheFeedToThePause runs a service that shares the feed, with rules that fail in one match: that one is paused, and

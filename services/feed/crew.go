@@ -31,8 +31,6 @@ type crewOptions struct {
 	log    *slog.Logger
 }
 
-func crewOf(l *Loop) crewOptions { return crewOptions{l.Name, l.Handle, l.Bury, l.Log} }
-
 // task is a commit and what is to be done when it was dealt with.
 type task struct {
 	commit eventlog.Commit
@@ -40,6 +38,9 @@ type task struct {
 }
 
 func newCrew(ctx context.Context, workers int, o crewOptions) *crew {
+	if o.bury == nil {
+		o.bury = func(context.Context, string, *eventlog.Commit, error) error { return nil }
+	}
 	c := &crew{crewOptions: o, queues: make([]chan task, workers), seed: maphash.MakeSeed()}
 	for i := range c.queues {
 		c.queues[i] = make(chan task, backlog)
@@ -86,12 +87,14 @@ func (c *crew) try(ctx context.Context, commit *eventlog.Commit) {
 		metrics.CommitFailures.WithLabelValues(c.name).Inc()
 		if Hopeless(err) {
 			if wait == firstGap {
-				c.log.Error("a match can't be dealt with", "service", c.name, "stream", commit.Stream, "error", err)
+				c.log.Error("a commit is given up", "service", c.name, "stream", commit.Stream, "revision", commit.First, "error", err)
 			}
-			if c.bury == nil || c.protect(func() error { return c.bury(ctx, c.name, commit, err) }) == nil {
+			why := err
+			if err = c.protect(func() error { return c.bury(ctx, c.name, commit, why) }); err == nil {
 				return
 			}
-		} else if wait == firstGap {
+		}
+		if wait == firstGap {
 			c.log.Warn("a commit waits for a fault to pass", "service", c.name, "stream", commit.Stream, "error", err)
 		}
 		Pause(ctx, wait)

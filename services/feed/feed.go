@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +57,7 @@ func (l *Loop) Reach(ctx context.Context, position uint64) error {
 
 // Run works until the context ends, which is its error. A feed that breaks is followed again from where it broke.
 func (l *Loop) Run(ctx context.Context) error {
-	c := newCrew(ctx, l.Workers, crewOf(l))
+	c := newCrew(ctx, l.Workers, crewOptions{l.Name, l.Handle, l.Bury, l.Log})
 	defer c.dismiss()
 	for wait := firstGap; ; wait = min(2*wait, LastGap) {
 		for commit, err := range l.Feed(ctx, l.Position()) {
@@ -82,11 +81,43 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
+// Code says why no later try can deal with a commit.
+type Code string
+
+// The codes.
+const (
+	Broken       Code = "broken"        // a broken invariant: a bug of ours
+	UnknownEvent Code = "unknown-event" // an event of a version that this program does not know
+	Corrupt      Code = "corrupt"       // what the log holds can't be read
+	TooLarge     Code = "too-large"     // what follows from it is more than a log takes
+	Invalid      Code = "invalid"       // what follows from it is refused by the log
+	Undecodable  Code = "undecodable"   // it is a message of the feed, and no commit
+)
+
+// hopeless are the errors that no later try can mend. One that says that the program is too old for an event comes before
+// that it is broken for it.
+var hopeless = []struct {
+	kind error
+	code Code
+}{
+	{match.ErrUnknownEvent, UnknownEvent}, {match.ErrBroken, Broken}, {eventlog.ErrCorrupt, Corrupt},
+	{eventlog.ErrTooLarge, TooLarge}, {eventlog.ErrInvalid, Invalid},
+}
+
+// CodeOf returns the code of an error that no later try can mend; ok is false for every other.
+func CodeOf(err error) (code Code, ok bool) {
+	for _, h := range hopeless {
+		if errors.Is(err, h.kind) {
+			return h.code, true
+		}
+	}
+	return "", false
+}
+
 // Hopeless reports whether no later try can mend an error: the match that it is about is left aside, and no other waits.
 func Hopeless(err error) bool {
-	return slices.ContainsFunc([]error{
-		match.ErrBroken, match.ErrUnknownEvent, eventlog.ErrCorrupt, eventlog.ErrTooLarge, eventlog.ErrInvalid,
-	}, func(kind error) bool { return errors.Is(err, kind) })
+	_, ok := CodeOf(err)
+	return ok
 }
 
 // Pause waits; it returns false when the context ended first.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"strings"
@@ -382,4 +383,24 @@ func TestPause(t *testing.T) {
 		assert.False(t, feed.Pause(ctx, time.Hour))
 		assert.Equal(t, time.Hour+time.Minute, time.Since(began))
 	})
+}
+
+// TestCodes: what has a code is what no try can mend, and nothing else is.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[feed.Code]error{
+		feed.Broken: match.ErrBroken, feed.UnknownEvent: match.ErrUnknownEvent, feed.Corrupt: eventlog.ErrCorrupt,
+		feed.TooLarge: eventlog.ErrTooLarge, feed.Invalid: eventlog.ErrInvalid,
+	} {
+		err = fmt.Errorf("folding: %w", err)
+		code, ok := feed.CodeOf(err)
+		assert.True(t, ok, want)
+		assert.Equal(t, want, code)
+		assert.True(t, feed.Hopeless(err), want)
+	}
+	for _, err := range []error{eventlog.ErrUnavailable, context.Canceled, io.ErrUnexpectedEOF, nil} {
+		code, ok := feed.CodeOf(err)
+		assert.False(t, ok || feed.Hopeless(err), "%v", err)
+		assert.Empty(t, code)
+	}
 }

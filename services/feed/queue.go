@@ -254,16 +254,13 @@ func (f *follower) give(commit eventlog.Commit) error {
 
 // history yields the log's commits up to a position that stands in it.
 func (f *follower) history(ctx context.Context, until uint64) error {
-	for commit, err := range f.q.Log(ctx, f.after) {
+	for commit, err := range eventlog.Upto(ctx, f.q.Log, f.after, until) {
 		if err != nil {
 			return err
 		}
 		if err := f.give(commit); err != nil {
 			return err
 		}
-		if commit.Position >= until {
-			return nil
-		}
 	}
-	return fmt.Errorf("the log ends before position %d, which stands in %s", until, queue.FeedStream)
+	return nil
 }

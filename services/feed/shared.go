@@ -42,9 +42,8 @@ type Shared struct {
 	Log     *slog.Logger
 	Bury    Bury
 
-	position atomic.Uint64
-	restart  atomic.Bool
-	seen     seen
+	restart atomic.Bool
+	seen    seen
 
 	mu      sync.Mutex
 	held    map[jetstream.Msg]bool // in this replica's hands
@@ -66,9 +65,6 @@ type covered struct {
 	created time.Time
 	first   uint64
 }
-
-// Position returns the position of the newest commit that this replica was given.
-func (s *Shared) Position() uint64 { return s.position.Load() }
 
 // Restart makes the service take up its consumer anew.
 func (s *Shared) Restart() { s.restart.Store(true) }
@@ -278,10 +274,10 @@ func (r *round) read(ctx context.Context) error {
 
 func (r *round) readUp(ctx context.Context, given *sync.WaitGroup) error {
 	head, err := r.Head(ctx)
-	if err != nil || head == 0 {
+	if err != nil {
 		return err
 	}
-	for commit, err := range r.History(ctx, 0) {
+	for commit, err := range eventlog.Upto(ctx, r.History, 0, head) {
 		if err != nil {
 			return err
 		}
@@ -289,11 +285,8 @@ func (r *round) readUp(ctx context.Context, given *sync.WaitGroup) error {
 		if !r.crew.give(ctx, task{commit, func(context.Context) { given.Done() }}) {
 			return ctx.Err()
 		}
-		if commit.Position >= head {
-			return nil
-		}
 	}
-	return errors.Join(ctx.Err(), errors.New("the log ends before its head"))
+	return nil
 }
 
 // take hands a message to its worker; it is acknowledged when all has been done that follows from it.
@@ -320,7 +313,6 @@ func (r *round) take(ctx context.Context, msg jetstream.Msg) error {
 		r.hold(msg, false)
 		return ctx.Err()
 	}
-	r.position.Store(max(r.position.Load(), commit.Position))
 	return nil
 }
 
@@ -348,6 +340,7 @@ func (s *Shared) settle(ctx context.Context, commit *eventlog.Commit) bool {
 // buryMessage deals with a message that is no commit. The log has what it should have been and is read through at the next
 // look, however many such messages there are, so no match stops.
 func (r *round) buryMessage(ctx context.Context, msg jetstream.Msg, why error) error {
+	r.Log.Error("a message of the feed is given up", "service", r.Name, "error", why)
 	if r.Bury != nil {
 		if err := r.Bury(ctx, r.Name, nil, why); err != nil {
 			return err

@@ -54,12 +54,12 @@ const showBatch = 512
 // appended meanwhile is shown as ever.
 func (s *Service) ShowAll(ctx context.Context, log eventlog.Log) error {
 	head, err := log.Head(ctx)
-	if err != nil || head == 0 {
+	if err != nil {
 		return err
 	}
 	batch := map[string]int64{}
 	seen := map[string]bool{}
-	for commit, err := range log.Follow(ctx, 0) {
+	for commit, err := range eventlog.Upto(ctx, log.Follow, 0, head) {
 		if err != nil {
 			return fmt.Errorf("reading the log for its views: %w", err)
 		}
@@ -79,17 +79,15 @@ func (s *Service) ShowAll(ctx context.Context, log eventlog.Log) error {
 			}
 		}
 		clear(batch)
-		if last {
-			return nil
-		}
 	}
-	return ctx.Err()
+	return nil
 }
 
-// showAgain publishes a match as it is known, and notes which revision that was. One that can't be folded keeps the view
+// showAgain publishes a match as it stands in the log, and notes which revision that was: what this process knows of it
+// may be older than what was lost, and who knew more may be gone. One that can't be folded keeps the view
 // that it had last, if it still has it.
 func (s *Service) showAgain(ctx context.Context, id string, batch map[string]int64) error {
-	m, err := s.Journal.Load(ctx, id)
+	m, err := s.Journal.Refresh(ctx, id)
 	if err == nil {
 		err = s.show(m)
 	}

@@ -19,10 +19,6 @@ var errSealed = errors.New("the bucket of views is sealed")
 // lookEvery is how often the publisher looks whether the bucket is still there, and still the current one.
 const lookEvery = time.Second
 
-// deleting is how long a bucket must have been gone before it is made again. While the server deletes one it says already
-// that there is none, and a new one of the same name would lose its files to that deletion.
-const deleting = 250 * time.Millisecond
-
 // shelf is the bucket that views are put into, as far as the publisher knows.
 type shelf struct {
 	js jetstream.JetStream // nil: there is one bucket, and no other
@@ -112,7 +108,7 @@ func (p *QueuePublisher) look(ctx context.Context) error {
 	}
 	views, err := queue.OpenViews(ctx, js, pointer.Current)
 	made := false
-	if errors.Is(err, jetstream.ErrStreamNotFound) && feed.Pause(ctx, deleting) {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && feed.Pause(ctx, queue.Deleting) {
 		made = true
 		views, err = queue.MakeViews(ctx, js, pointer.Current, true)
 	}

@@ -30,9 +30,6 @@ const (
 	ackWait = 10 * time.Second
 	// lastAcks is how long the acknowledgements that are still to come at a round's end may take together.
 	lastAcks = 2 * time.Second
-	// deleting is how long a stream must have been gone before it is made again: while the server deletes one it says
-	// already that there is none, and a new one of the same name would lose its files to that deletion.
-	deleting = 250 * time.Millisecond
 	// lookEvery is how often the relay looks whether the stream still has what it took.
 	lookEvery = time.Second
 )
@@ -106,7 +103,7 @@ func (s *JetStream) Last(ctx context.Context) (position uint64, err error) {
 func (s *JetStream) standing(ctx context.Context) (seq, position uint64, err error) {
 	stream, err := s.js.Stream(ctx, queue.FeedStream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) { // the broker has lost its disk: all in it can be made anew
-		feed.Pause(ctx, deleting)
+		feed.Pause(ctx, queue.Deleting)
 		return 0, 0, queue.Prepare(ctx, s.js)
 	}
 	if err != nil {

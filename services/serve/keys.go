@@ -14,15 +14,33 @@ import (
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
+	"umpire/pkg/eventlog/logurl"
 	"umpire/pkg/journal"
 	"umpire/pkg/token"
 )
 
-// The secret files of a data folder, both mode 0600.
+// The files of a data folder; the secret ones have mode 0600.
 const (
+	logFile       = "umpire.db"
 	masterKeyFile = "master.key"
 	operatorFile  = "operator.token"
 )
+
+// LogURL is where the log is: in the data folder unless told.
+func LogURL(data, told string) string {
+	if told != "" {
+		return told
+	}
+	return logurl.SQLite + ":" + filepath.Join(data, logFile)
+}
+
+// MasterKeyPath is where the master key is: in the data folder unless told.
+func MasterKeyPath(data, told string) string {
+	if told != "" {
+		return told
+	}
+	return filepath.Join(data, masterKeyFile)
+}
 
 // errWrongKey means that the master key is there and is not the log's: no waiting mends that.
 var errWrongKey = errors.New("is not the key that this log was written with")
@@ -98,10 +116,10 @@ func fits(ctx context.Context, vault *event.Vault, path string, log eventlog.Log
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	head, err := log.Head(ctx)
-	if err != nil || head == 0 {
+	if err != nil {
 		return err
 	}
-	for commit, err := range log.Follow(ctx, 0) {
+	for commit, err := range eventlog.Upto(ctx, log.Follow, 0, head) {
 		if err != nil {
 			return err
 		}
@@ -109,9 +127,6 @@ func fits(ctx context.Context, vault *event.Vault, path string, log eventlog.Log
 			if _, err := vault.Keys(commit.Stream).Reveal(commit.First, &commit.Events[0]); err != nil {
 				return fmt.Errorf("%s %w", path, errWrongKey)
 			}
-			return nil
-		}
-		if commit.Position >= head {
 			return nil
 		}
 	}

@@ -35,14 +35,12 @@ func (p *Program) listenAdmin(ctx context.Context) error {
 }
 
 func (p *Program) openLog(ctx context.Context) error {
-	url := p.options.LogURL
-	if url == "" {
+	if p.options.LogURL == "" {
 		if err := os.MkdirAll(p.options.Data, 0o700); err != nil {
 			return fmt.Errorf("the data folder can't be made: %w", err)
 		}
-		url = logurl.SQLite + ":" + filepath.Join(p.options.Data, "umpire.db")
 	}
-	log, err := logurl.Open(ctx, url)
+	log, err := logurl.Open(ctx, LogURL(p.options.Data, p.options.LogURL))
 	if err != nil {
 		return err
 	}

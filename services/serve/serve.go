@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -94,13 +93,14 @@ type Program struct {
 	risen    chan struct{}      // closed when that start has ended
 	mu       sync.Mutex
 	closers  []func() error // run backwards at the end
-	watching []*watch
+	watching []*watch       // what is added before watchOver begins
 }
 
 // step is one part of a start, and what it makes available.
 type step struct {
-	what string
-	do   func(context.Context) error
+	what    string
+	do      func(context.Context) error
+	outside bool // it needs what is outside of this process, and may have to wait for it
 }
 
 func newProgram(service string, o Options) *Program {
@@ -128,9 +128,11 @@ func Start(ctx context.Context, o Options) (_ *Program, err error) {
 			err = errors.Join(err, p.close())
 		}
 	}()
+	farQueue, farLog := o.NATS.URL != "", logurl.Remote(o.LogURL)
 	steps := []step{
-		{"admin", p.listenAdmin}, {"log", p.openLog}, {"keys", p.makeKeys}, {"queue", p.openQueue}, {"streams", p.prepare},
-		{"services", p.startServices}, {"gateway", p.startGateway}, {"http", p.listen}, {"timer", p.startFiring},
+		{"admin", p.listenAdmin, false}, {"log", p.openLog, farLog}, {"keys", p.makeKeys, farLog}, {"queue", p.openQueue, farQueue},
+		{"streams", p.prepare, farQueue}, {"services", p.startServices, false}, {"gateway", p.startGateway, false},
+		{"http", p.listen, false}, {"timer", p.startFiring, farLog},
 	}
 	for _, s := range steps {
 		if err := p.await(ctx, s); err != nil {
@@ -148,23 +150,25 @@ var ErrService = errors.New("there is no such service")
 // and the queue may come later, in any order.
 func StartService(ctx context.Context, service string, o Options) (*Program, error) {
 	p := newProgram(service, o)
-	needed := []step{{"log", p.openLog}, {"keys", p.readKeys}, {"queue", p.openQueue}, {"streams", p.prepare}}
+	needed := []step{
+		{"log", p.openLog, true}, {"keys", p.readKeys, true}, {"queue", p.openQueue, true}, {"streams", p.prepare, true},
+	}
 	var own []step
 	switch service {
 	case Submission:
-		own = []step{{service, p.startSubmission}}
+		own = []step{{service, p.startSubmission, true}}
 	case Timer:
-		own = []step{{service, p.startTimer}, {"firing", p.startFiring}}
+		own = []step{{service, p.startTimer, true}, {"firing", p.startFiring, true}}
 	case Resolver:
-		own = []step{{service, p.startResolver}}
+		own = []step{{service, p.startResolver, true}}
 	case Projector:
-		own = []step{{service, p.startProjector}}
+		own = []step{{service, p.startProjector, true}}
 	case Relay:
 		needed = slices.Delete(needed, 1, 2)
-		own = []step{{service, p.startRelay}}
+		own = []step{{service, p.startRelay, true}}
 	case Gateway:
-		needed = []step{{"queue", p.openQueue}}
-		own = []step{{service, p.startGateway}}
+		needed = []step{{"queue", p.openQueue, true}}
+		own = []step{{service, p.startGateway, true}}
 	default:
 		return nil, fmt.Errorf("%w: %q", ErrService, service)
 	}
@@ -179,7 +183,7 @@ func StartService(ctx context.Context, service string, o Options) (*Program, err
 			return nil, errors.Join(err, p.close())
 		}
 	}
-	work := step{"", func(ctx context.Context) error { p.beginWork(ctx); return nil }}
+	work := step{do: func(ctx context.Context) error { p.beginWork(ctx); return nil }}
 	p.rise(ctx, slices.Concat(needed, []step{work}, own))
 	return p, nil
 }
@@ -241,12 +245,7 @@ func (p *Program) AdminURL() string { return p.adminURL }
 func (p *Program) OperatorTokenPath() string { return p.operatorPath }
 
 // MasterKeyPath is the file that holds the master key.
-func (p *Program) MasterKeyPath() string {
-	if p.options.MasterKey != "" {
-		return p.options.MasterKey
-	}
-	return filepath.Join(p.options.Data, masterKeyFile)
-}
+func (p *Program) MasterKeyPath() string { return MasterKeyPath(p.options.Data, p.options.MasterKey) }
 
 // Wait returns when the context ends, or with the error of a part that could not go on.
 func (p *Program) Wait(ctx context.Context) error {
@@ -282,9 +281,9 @@ const (
 	lastWait  = 2 * time.Second
 )
 
-// await takes a step. What is outside of this process is waited for, and /readyz tells for what; a fault is logged once.
+// await takes a step. What is outside of this process is waited for, and /readyz tells for what; a fault is logged once. A
+// step that fails has had no effect, so that it can be taken again.
 func (p *Program) await(ctx context.Context, s step) error {
-	patient := p.service != "" || p.options.NATS.URL != ""
 	said := ""
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := s.do(ctx)
@@ -297,7 +296,7 @@ func (p *Program) await(ctx context.Context, s step) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !patient || hopeless(err) {
+		if !s.outside || hopeless(err) {
 			return err
 		}
 		p.board.Waiting(s.what, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"umpire/pkg/eventlog"
+	"umpire/pkg/eventlog/logurl"
 	"umpire/pkg/journal"
 	"umpire/services/deadletter"
 	"umpire/services/feed"
@@ -23,11 +24,12 @@ import (
 func (p *Program) startServices(ctx context.Context) error {
 	p.beginWork(ctx)
 	showing, publisher := p.newProjector()
-	p.newTimer(p.options.NATS.URL == "")
+	// Another process may have a timer wherever it can share the log; one in a file is open to one process alone.
+	p.newTimer(!logurl.Remote(p.options.LogURL))
 	for name, handle := range map[string]feed.Handle{ // order-free: each runs by itself
 		Resolver: p.newResolver().Handle, Timer: p.timing.Handle, Projector: showing.Handle,
 	} {
-		p.follow(name, p.log.Follow, handle, func() {})
+		p.follow(name, p.log.Follow, handle, nil)
 	}
 	for _, run := range []func(context.Context) error{publisher.Run, p.newRelay().Run} {
 		p.work.Go(func() error { return run(p.working) })
@@ -42,7 +44,7 @@ func (p *Program) startServices(ctx context.Context) error {
 	return nil
 }
 
-// follow runs a loop over a feed of its own; restart makes it take up that feed anew.
+// follow runs a loop over a feed of its own; restart makes it take up that feed anew, and is nil where it is the log itself.
 func (p *Program) follow(name string, from feed.Feed, handle feed.Handle, restart func()) {
 	loop := &feed.Loop{Name: name, Feed: from, Handle: handle, Workers: workers, Log: p.options.Log, Bury: p.bury()}
 	p.loops = append(p.loops, loop)
@@ -111,6 +113,9 @@ func (p *Program) newProjector() (*projector.Service, *projector.QueuePublisher)
 // all of the feed.
 func (p *Program) startProjector(context.Context) error {
 	showing, publisher := p.newProjector()
+	if err := p.answer(showing.Run); err != nil {
+		return err
+	}
 	own := p.ownQueue("index")
 	p.follow("index", own.Follow, showing.Note, own.Restart)
 	p.share(&feed.Shared{Name: Projector, Handle: showing.Show, Settle: func(ctx context.Context, commit *eventlog.Commit) error {
@@ -118,7 +123,7 @@ func (p *Program) startProjector(context.Context) error {
 		return publisher.Settle(ctx, id, int64(commit.Last())) //nolint:gosec // far from 2^63
 	}})
 	p.work.Go(func() error { return publisher.Run(p.working) })
-	return p.answer(showing.Run)
+	return nil
 }
 
 func (p *Program) newRelay() *relay.Service {

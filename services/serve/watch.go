@@ -23,7 +23,7 @@ type watch struct {
 	name    string
 	head    func(ctx context.Context) (uint64, error)
 	at      func(ctx context.Context) (uint64, error)
-	restart func()
+	restart func() // nil where there is nothing to take up anew
 
 	mu    sync.Mutex
 	begun uint64    // the head that was to be reached when the watch began; 0 once it was
@@ -65,8 +65,8 @@ func (w *watch) look(ctx context.Context, now time.Time) {
 	case at > head:
 		w.why = fmt.Errorf("FEED stands at %d and the log ends at %d: NATS holds the feed of another log; wipe it", at, head)
 	case now.Sub(w.since) >= stuckAfter:
-		w.why = fmt.Errorf("stuck at %d of %d for %s; its consumer is taken up anew", at, head, now.Sub(w.since).Round(time.Second))
-		if now.Sub(w.tried) >= stuckAfter {
+		w.why = fmt.Errorf("stuck at %d of %d for %s", at, head, now.Sub(w.since).Round(time.Second))
+		if w.restart != nil && now.Sub(w.tried) >= stuckAfter {
 			w.tried = now
 			w.restart()
 		}
@@ -95,7 +95,7 @@ func (p *Program) watchShared(loop *feed.Shared) {
 
 // watchFeed watches the end of FEED, which the relays move on.
 func (p *Program) watchFeed() {
-	p.watch(Relay, func(ctx context.Context) (uint64, error) { return feed.End(ctx, p.js) }, func() {})
+	p.watch(Relay, func(ctx context.Context) (uint64, error) { return feed.End(ctx, p.js) }, nil)
 }
 
 func (p *Program) watch(name string, at func(context.Context) (uint64, error), restart func()) {
@@ -109,9 +109,6 @@ func (p *Program) watchOver() {
 	name := p.service
 	if name == "" {
 		name = "umpire"
-	}
-	if p.work == nil {
-		return
 	}
 	p.work.Go(func() error {
 		for {

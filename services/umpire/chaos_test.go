@@ -92,7 +92,7 @@ func TestChaos(t *testing.T) {
 	t.Logf("%d kills, %d matches, %d submissions acknowledged, umpire out of reach %d times for %s", kills, len(c.matches),
 		len(c.acks), len(reach.outages), reach.total())
 
-	s.awaitSettled()
+	s.awaitReady()
 	s.stopAll()
 	j, vault := s.openJournal(t)
 	checkLog(t, j, vault, c)
@@ -190,12 +190,6 @@ func (s *system) open(t *testing.T, ids []string) string {
 		all.WriteString("\n")
 	}
 	return all.String()
-}
-
-// awaitSettled waits until the views of the last commits are in their bucket.
-func (s *system) awaitSettled() {
-	s.t.Helper()
-	s.awaitReady()
 }
 
 // reachability notes when players could not have submitted, as seen from where they are.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/nats-io/nats.go"
 
@@ -51,10 +50,7 @@ type remote struct {
 }
 
 func (r *remote) openLog(ctx context.Context) (eventlog.Log, error) {
-	url := r.Log
-	if url == "" {
-		url = logurl.SQLite + ":" + filepath.Join(r.Data, "umpire.db")
-	}
+	url := serve.LogURL(r.Data, r.Log)
 	if named, err := logurl.Parse(url); err == nil && named.Kind == logurl.SQLite {
 		if _, err := os.Stat(named.File); err != nil { // opening it would make one
 			return nil, fmt.Errorf("there is no log to look into: %w", err)
@@ -73,9 +69,5 @@ func (r *remote) connect(context.Context) (*nats.Conn, error) {
 }
 
 func (r *remote) vault(ctx context.Context, log eventlog.Log) (*event.Vault, error) {
-	path := r.MasterKey
-	if path == "" {
-		path = filepath.Join(r.Data, "master.key")
-	}
-	return serve.OpenVault(ctx, path, log)
+	return serve.OpenVault(ctx, serve.MasterKeyPath(r.Data, r.MasterKey), log)
 }

@@ -62,11 +62,8 @@ func newest(
 	ctx context.Context, log eventlog.Log, after, until uint64, size, most int,
 	yield func(batch map[string]eventlog.Commit, position uint64) error,
 ) (commits int, err error) {
-	if after >= until {
-		return 0, nil
-	}
 	batch, read := map[string]eventlog.Commit{}, 0
-	for commit, err := range log.Follow(ctx, after) {
+	for commit, err := range eventlog.Upto(ctx, log.Follow, after, until) {
 		if err != nil {
 			return commits, fmt.Errorf("reading the log: %w", err)
 		}
@@ -83,5 +80,5 @@ func newest(
 		}
 		batch, read = map[string]eventlog.Commit{}, 0
 	}
-	return commits, ctx.Err()
+	return commits, nil
 }

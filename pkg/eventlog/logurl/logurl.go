@@ -24,6 +24,12 @@ const (
 	EventStoreDB = "esdb"
 )
 
+// Remote reports whether a URL names a log that is kept by a server, which may be away.
+func Remote(text string) bool {
+	u, err := Parse(text)
+	return err == nil && u.Kind == EventStoreDB
+}
+
 // URL names a log.
 type URL struct {
 	Kind string
