@@ -15,16 +15,28 @@ const (
 	scanQuiet = 10 * time.Second
 )
 
-// EachKey yields the match of every view of a generation, more than once where views are put meanwhile.
-func EachKey(ctx context.Context, js jetstream.JetStream, bucket string, yield func(match string)) error {
-	_, err := scan(ctx, js, bucket, 0, true, func(e entry) bool { yield(e.match); return true })
-	return err
+// Viewed returns the matches that a generation has a view of, in no order.
+func Viewed(ctx context.Context, js jetstream.JetStream, bucket string) ([]string, error) {
+	stream, err := js.Stream(ctx, streamOf(bucket))
+	var info *jetstream.StreamInfo
+	if err == nil {
+		info, err = stream.Info(ctx, jetstream.WithSubjectFilter(keyOf(bucket, ">")))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the bucket %s: %w", bucket, err)
+	}
+	matches := make([]string, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects { // order-free: it is said so
+		matches = append(matches, strings.TrimPrefix(subject, keyOf(bucket, "")))
+	}
+	return matches, nil
 }
 
 // scan yields every view of a generation that was put behind a sequence, in the order of the puts, as it stands when it is
-// come to; it returns the sequence of the last put. On demand it leaves out what the views show.
+// come to; it returns the sequence of the last put. A view that is replaced meanwhile moves behind that: the next scan, from
+// there on, finds it.
 func scan(
-	ctx context.Context, js jetstream.JetStream, bucket string, after uint64, keysOnly bool, yield func(entry) bool,
+	ctx context.Context, js jetstream.JetStream, bucket string, after uint64, yield func(entry) bool,
 ) (last uint64, err error) {
 	fail := func(err error) (uint64, error) { return after, fmt.Errorf("reading the bucket %s: %w", bucket, err) }
 	stream, err := js.Stream(ctx, streamOf(bucket))
@@ -36,7 +48,6 @@ func scan(
 	}
 	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1, InactiveThreshold: time.Minute,
-		HeadersOnly: keysOnly,
 	})
 	if err != nil {
 		return fail(err)

@@ -166,7 +166,7 @@ func (s *Switch) Sync(ctx context.Context, old, next *Views) error {
 			}
 		})
 	}
-	last, err := scan(ctx, s.JS, old.Name, s.passed, false, func(e entry) bool {
+	last, err := scan(ctx, s.JS, old.Name, s.passed, func(e entry) bool {
 		select {
 		case stored <- e:
 			return true

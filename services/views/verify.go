@@ -148,6 +148,9 @@ func (v *verify) compare(ctx context.Context, id string) error {
 		return fmt.Errorf("reading a view: %w", err)
 	}
 	m, err := v.fold.Refresh(ctx, id) // behind the look at the bucket: what stood there stands in the log by now
+	if errors.Is(err, journal.ErrNotFound) && bucket == nil { // it was removed
+		return nil
+	}
 	if errors.Is(err, journal.ErrNotFound) {
 		v.note(id, nil, Difference{Match: id, Kind: Extra, Bucket: bucket})
 		return nil
@@ -215,18 +218,12 @@ func (v *verify) note(id string, revision *int64, d Difference) {
 
 // extras compares the views of matches that were not in the log when it was read; it returns how many views there are.
 func (v *verify) extras(ctx context.Context, bucket string) (count int, err error) {
-	var unknown []string
-	keys := map[string]bool{}
-	err = queue.EachKey(ctx, v.JS, bucket, func(id string) {
-		if _, ok := v.seen[id]; !ok && !keys[id] {
-			unknown = append(unknown, id)
-		}
-		keys[id] = true
-	})
+	ids, err := queue.Viewed(ctx, v.JS, bucket)
 	if err != nil {
 		return 0, err
 	}
-	return len(keys), v.each(ctx, unknown, v.compare)
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := v.seen[id]; return known })
+	return len(ids), v.each(ctx, unknown, v.compare)
 }
 
 // lagging gives views that are missing or older a little time: the log grows, and the bucket follows it. Who has got to
