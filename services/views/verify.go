@@ -147,7 +147,8 @@ func (v *verify) compare(ctx context.Context, id string) error {
 	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("reading a view: %w", err)
 	}
-	m, err := v.fold.Refresh(ctx, id) // behind the look at the bucket: what stood there stands in the log by now
+	// behind the look at the bucket: what stood there stands in the log by now
+	m, err := v.fold.Refresh(ctx, id)
 	if errors.Is(err, journal.ErrNotFound) && bucket == nil { // it was removed
 		return nil
 	}
