@@ -1,14 +1,11 @@
 package deadletter_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,7 +22,6 @@ import (
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
-	"umpire/pkg/eventlog/memlog"
 	"umpire/pkg/games"
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
@@ -34,6 +30,7 @@ import (
 	"umpire/services/feed"
 	"umpire/services/metrics"
 	"umpire/services/relay"
+	"umpire/services/servicestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,8 +41,6 @@ const (
 	tick     = 5 * time.Millisecond
 )
 
-var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
-
 // offices counts them, for what is counted is counted for the process.
 var offices atomic.Int64
 
@@ -53,75 +48,38 @@ var offices atomic.Int64
 type office struct {
 	deadletter.Office
 	t       *testing.T
-	log     *memlog.Log
+	world   *servicestest.World
+	js      jetstream.JetStream
 	service string // of this test alone
 	letters *nats.Subscription
-	logged  *safe
-}
-
-// safe is a buffer for many.
-type safe struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (s *safe) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Buffer.Write(p)
-}
-
-func (s *safe) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Buffer.String()
 }
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	server, err := queue.StartEmbedded(t.TempDir())
-	require.NoError(t, err)
-	t.Cleanup(server.Stop)
-	nc, err := server.Connect("test")
-	require.NoError(t, err)
-	t.Cleanup(nc.Close)
-	o := &office{t: t, log: memlog.New(), logged: &safe{}, service: fmt.Sprintf("tester%d", offices.Add(1))}
+	nc, js := servicestest.Queue(t)
+	w := servicestest.New(t, games.All())
+	o := &office{t: t, world: w, js: js, service: fmt.Sprintf("tester%d", offices.Add(1))}
+	var err error
 	o.letters, err = nc.SubscribeSync(queue.DeadLetters(o.service))
 	require.NoError(t, err)
 	require.NoError(t, nc.Flush())
 	o.Office = deadletter.Office{
-		Conn: nc, Journal: o.journal(o.log), Clock: func() time.Time { return noon.Add(time.Minute) },
-		Log: slog.New(slog.NewTextHandler(o.logged, nil)),
+		Conn: nc, Journal: w.Own, Clock: func() time.Time { return w.Time().Add(time.Minute) }, Log: w.Logged.Logger(),
 	}
 	return o
-}
-
-func (o *office) journal(log eventlog.Log) *journal.Journal {
-	o.t.Helper()
-	vault, err := event.NewVault(bytes.Repeat([]byte{1}, event.MasterKeySize))
-	require.NoError(o.t, err)
-	return journal.New(log, games.All(), vault, rand.Reader)
 }
 
 // create begins a match and returns its last commit.
 func (o *office) create(id string) *eventlog.Commit {
 	o.t.Helper()
-	v, err := event.Parse([]byte(`{"game":"glass-full","roles":{"dmo":"ada"},"options":{"start":"now"},` +
-		`"players":[{"id":"ada","name":"Ada"},{"id":"bob","name":"Bob"}]}`))
-	require.NoError(o.t, err)
-	setup, err := match.ParseSetup(games.All(), v)
-	require.NoError(o.t, err)
-	drafts, _, err := match.Create(id, setup, bytes.Repeat([]byte{7}, 32), false, noon)
-	require.NoError(o.t, err)
-	_, err = o.Journal.Append(o.t.Context(), id, nil, event.ID{}, drafts)
-	require.NoError(o.t, err)
+	o.world.Make(id, servicestest.Duel(id, `{"start":"now"}`))
 	return o.last(id)
 }
 
 func (o *office) last(id string) *eventlog.Commit {
 	o.t.Helper()
 	var last eventlog.Commit
-	for c, err := range o.log.Read(o.t.Context(), journal.Stream(id), 0) {
+	for c, err := range o.world.Log.Read(o.t.Context(), journal.Stream(id), 0) {
 		require.NoError(o.t, err)
 		last = c
 	}
@@ -159,10 +117,8 @@ func TestALetter(t *testing.T) {
 	assert.JSONEq(t, fmt.Sprintf(`{"service":%q,"code":"broken","stream":"match-one","revision":%d,"position":%d}`,
 		o.service, commit.First, commit.Position), o.letter())
 	assert.Equal(t, "1", o.counted(feed.Broken))
-	assert.NotContains(t, o.logged.String(), "17 cups")
-	m, err := o.Journal.Refresh(t.Context(), "one")
-	require.NoError(t, err)
-	assert.Equal(t, match.Paused, m.Status())
+	assert.NotContains(t, o.world.Logged.String(), "17 cups")
+	assert.Equal(t, match.Paused, o.world.Now("one").Status())
 	last := o.last("one").Events[0]
 	assert.Equal(t, "match-paused.v1", last.Type)
 	assert.Equal(t, event.Umpire, last.By)
@@ -179,14 +135,14 @@ func TestWhatIsNoMatchsCommit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.create("one")
-	head, err := o.log.Head(t.Context())
+	head, err := o.world.Log.Head(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, o.Bury(t.Context(), o.service, nil, errors.New("its body is no commit")))
 	assert.JSONEq(t, fmt.Sprintf(`{"service":%q,"code":"undecodable","revision":0}`, o.service), o.letter())
 	probe := &eventlog.Commit{Stream: "umpire-probes", First: 3, Position: 9}
 	require.NoError(t, o.Bury(t.Context(), o.service, probe, eventlog.ErrTooLarge))
 	assert.JSONEq(t, fmt.Sprintf(`{"service":%q,"code":"too-large","stream":"umpire-probes","revision":3,"position":9}`, o.service), o.letter())
-	after, err := o.log.Head(t.Context())
+	after, err := o.world.Log.Head(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, head, after)
 }
@@ -207,14 +163,14 @@ func TestAMatchThatCannotBePaused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	commit := o.create("one")
-	o.Journal = o.journal(sick{o.log, eventlog.ErrUnavailable})
+	o.Journal = o.world.NewJournal(sick{o.world.Log, eventlog.ErrUnavailable})
 	require.ErrorIs(t, o.Bury(t.Context(), o.service, commit, match.ErrBroken), eventlog.ErrUnavailable)
 	assert.Empty(t, o.counted(feed.Broken))
-	o.Journal = o.journal(sick{o.log, eventlog.ErrCorrupt})
+	o.Journal = o.world.NewJournal(sick{o.world.Log, eventlog.ErrCorrupt})
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, eventlog.ErrCorrupt))
 	assert.Contains(t, o.letter(), `"code":"corrupt"`)
 	assert.Equal(t, "1", o.counted(feed.Corrupt))
-	assert.Contains(t, o.logged.String(), "can't be paused")
+	assert.Contains(t, o.world.Logged.String(), "can't be paused")
 	_, err := o.letters.NextMsg(50 * time.Millisecond)
 	require.ErrorIs(t, err, nats.ErrTimeout, "one letter")
 }
@@ -226,8 +182,8 @@ func TestALetterThatCannotBeSent(t *testing.T) {
 	commit := o.create("one")
 	o.Conn.Close()
 	require.NoError(t, o.Bury(t.Context(), o.service, commit, match.ErrUnknownEvent))
-	assert.Contains(t, o.logged.String(), "a dead letter is not sent")
-	assert.Contains(t, o.logged.String(), "code=unknown-event stream=match-one")
+	assert.Contains(t, o.world.Logged.String(), "a dead letter is not sent")
+	assert.Contains(t, o.world.Logged.String(), "code=unknown-event stream=match-one")
 	assert.Equal(t, "1", o.counted(feed.UnknownEvent))
 }
 
@@ -236,13 +192,10 @@ func TestALetterThatCannotBeSent(t *testing.T) {
 func TestFromTheFeedToThePause(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	js, err := jetstream.New(o.Conn)
-	require.NoError(t, err)
-	require.NoError(t, queue.Prepare(t.Context(), js))
 	var handled sync.Map
-	copying := &relay.Service{Stream: relay.NewJetStream(o.Conn, js, o.Log), Feed: o.log.Follow, Log: o.Log}
+	copying := &relay.Service{Stream: relay.NewJetStream(o.Conn, o.js, o.Log), Feed: o.world.Log.Follow, Log: o.Log}
 	shared := &feed.Shared{
-		Name: o.service, JS: js, History: o.log.Follow, Head: o.log.Head, Workers: 1, Log: o.Log, Bury: o.Bury,
+		Name: o.service, JS: o.js, History: o.world.Log.Follow, Head: o.world.Log.Head, Workers: 1, Log: o.Log, Bury: o.Bury,
 		Handle: func(_ context.Context, c *eventlog.Commit) error {
 			if c.Stream == "match-one" {
 				panic("17 cups")
@@ -251,16 +204,11 @@ func TestFromTheFeedToThePause(t *testing.T) {
 			return nil
 		},
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{copying.Run, shared.Run} {
-		running.Go(func() { assert.ErrorIs(t, run(ctx), context.Canceled) })
-	}
-	defer running.Wait()
-	defer cancel()
+	servicestest.Run(t, copying.Run)
+	servicestest.Run(t, shared.Run)
 	o.create("one")
 	good := o.create("other")
-	_, err = js.Publish(t.Context(), "feed.match.x", []byte("what is this?"))
+	_, err := o.js.Publish(t.Context(), "feed.match.x", []byte("what is this?"))
 	require.NoError(t, err)
 	told := map[string]bool{}
 	for !told["broken match-one"] || !told["undecodable "] {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,6 +21,7 @@ import (
 	"umpire/pkg/eventlog/memlog"
 	"umpire/pkg/match"
 	"umpire/services/feed"
+	"umpire/services/servicestest"
 )
 
 func TestMain(m *testing.M) {
@@ -32,26 +31,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-// lines collects what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *lines) count(what string) int { return strings.Count(l.String(), what) }
 
 // fill appends commits of one event to streams in turn and returns how many.
 func fill(t *testing.T, log eventlog.Log, streams, each int) int {
@@ -69,7 +48,7 @@ func fill(t *testing.T, log eventlog.Log, streams, each int) int {
 // loop is a loop under test and what it has handled.
 type loop struct {
 	feed.Loop
-	logged lines
+	logged servicestest.Lines
 
 	mu      sync.Mutex
 	handled []eventlog.Commit
@@ -80,7 +59,7 @@ type loop struct {
 func begin(t *testing.T, follow feed.Feed, workers int, handle feed.Handle) (l *loop, stop func() error) {
 	t.Helper()
 	l = &loop{done: make(chan struct{}, 1<<16)}
-	l.Loop = feed.Loop{Name: "tester", Feed: follow, Workers: workers, Log: slog.New(slog.NewTextHandler(&l.logged, nil))}
+	l.Loop = feed.Loop{Name: "tester", Feed: follow, Workers: workers, Log: l.logged.Logger()}
 	l.Handle = func(ctx context.Context, c *eventlog.Commit) error {
 		if handle != nil {
 			if err := handle(ctx, c); err != nil {
@@ -182,7 +161,7 @@ func TestAFaultIsTriedAgain(t *testing.T) {
 		})
 		inOrder(t, l.wait(n))
 		assert.Zero(t, down)
-		assert.Equal(t, 1, l.logged.count("\n"), "one line however often: %s", l.logged.String())
+		assert.Equal(t, 1, l.logged.Count("\n"), "one line however often: %s", l.logged.String())
 		assert.Contains(t, l.logged.String(), "stream=match-0")
 		assert.Contains(t, l.logged.String(), "service=tester")
 		assert.Contains(t, l.logged.String(), "the disk says")
@@ -219,8 +198,8 @@ func TestAMatchThatIsBrokenStopsNoOther(t *testing.T) {
 				assert.EqualValues(t, 100, handled["match-0"])
 				assert.EqualValues(t, 98, handled["match-1"])
 				assert.EqualValues(t, 100, handled["match-2"])
-				assert.Equal(t, 2, l.logged.count("level=ERROR"), l.logged.String())
-				assert.Equal(t, 2, l.logged.count("stream=match-1"), l.logged.String())
+				assert.Equal(t, 2, l.logged.Count("level=ERROR"), l.logged.String())
+				assert.Equal(t, 2, l.logged.Count("stream=match-1"), l.logged.String())
 			})
 		})
 	}
@@ -241,7 +220,7 @@ func TestABugStopsNoOther(t *testing.T) {
 		})
 		handled := inOrder(t, l.wait(n-2))
 		assert.Len(t, handled, 2)
-		assert.Equal(t, 2, l.logged.count("level=ERROR"))
+		assert.Equal(t, 2, l.logged.Count("level=ERROR"))
 		assert.NotContains(t, l.logged.String(), "17 cups")
 		assert.Contains(t, l.logged.String(), "TestABugStopsNoOther", "where to look")
 	})

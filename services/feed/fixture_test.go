@@ -15,7 +15,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"umpire/pkg/event"
@@ -24,6 +23,7 @@ import (
 	"umpire/pkg/queue"
 	"umpire/services/feed"
 	"umpire/services/relay"
+	"umpire/services/servicestest"
 )
 
 // How long a test waits for a fact, and how often it looks.
@@ -139,20 +139,9 @@ func (w *world) write(name string) eventlog.Commit {
 }
 
 // commits are those of the log behind a position.
-func (w *world) commits(after uint64) (list []eventlog.Commit) {
+func (w *world) commits(after uint64) []eventlog.Commit {
 	w.t.Helper()
-	head := w.head()
-	if after == head {
-		return nil
-	}
-	for c, err := range w.log.Follow(w.t.Context(), after) {
-		require.NoError(w.t, err)
-		list = append(list, c)
-		if c.Position == head {
-			break
-		}
-	}
-	return list
+	return servicestest.Commits(w.t, w.log, after)
 }
 
 func (w *world) head() uint64 {
@@ -167,17 +156,10 @@ func (w *world) relay() (stop func()) {
 	w.t.Helper()
 	nc, js := w.connect()
 	s := &relay.Service{Stream: relay.NewJetStream(nc, js, silent), Feed: w.log.Follow, Log: silent}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		err := <-ended
-		nc.Close()
-		assert.ErrorIs(w.t, err, context.Canceled)
+	return servicestest.Run(w.t, func(ctx context.Context) error {
+		defer nc.Close()
+		return s.Run(ctx)
 	})
-	w.t.Cleanup(stop)
-	return stop
 }
 
 // copyAll relays what the log holds.

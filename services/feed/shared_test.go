@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/services/feed"
+	"umpire/services/servicestest"
 )
 
 // durable is the consumer that the replicas under test share.
@@ -29,7 +29,7 @@ const durable = "umpire-tester"
 type replica struct {
 	feed.Shared
 	conn   *nats.Conn
-	logged lines
+	logged servicestest.Lines
 	stop   func()
 
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func (w *world) replica(handle feed.Handle, change func(*replica)) *replica {
 	r := &replica{}
 	r.conn, r.JS = w.connect()
 	r.Name, r.History, r.Head, r.Workers = "tester", w.log.Follow, w.log.Head, 4
-	r.Log = slog.New(slog.NewTextHandler(&r.logged, nil))
+	r.Log = r.logged.Logger()
 	r.Handle = func(ctx context.Context, c *eventlog.Commit) error {
 		if handle != nil {
 			if err := handle(ctx, c); err != nil {
@@ -70,14 +70,7 @@ func (w *world) replica(handle feed.Handle, change func(*replica)) *replica {
 	if change != nil {
 		change(r)
 	}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		assert.ErrorIs(w.t, <-ended, context.Canceled)
-	})
-	w.t.Cleanup(r.stop)
+	r.stop = servicestest.Run(w.t, r.Run)
 	return r
 }
 
@@ -357,7 +350,7 @@ func TestPoison(t *testing.T) {
 	w.unacknowledged(0, 0)
 	assert.Equal(t, []string{"tester match-1/0", "tester match-2/0", "tester match-1/1", "tester match-2/1"}, r.graves())
 	assert.Len(t, r.commits(), 8)
-	assert.Equal(t, 4, r.logged.count("level=ERROR"), r.logged.String())
+	assert.Equal(t, 4, r.logged.Count("level=ERROR"), r.logged.String())
 	assert.NotContains(t, r.logged.String(), "17 cups")
 }
 
@@ -382,7 +375,7 @@ func TestGarbage(t *testing.T) {
 	w.append(14)
 	w.relay()
 	w.dealtWith(r)
-	assert.Zero(t, r.logged.count("anew"), "no consumer is made anew for it: %s", r.logged.String())
+	assert.Zero(t, r.logged.Count("anew"), "no consumer is made anew for it: %s", r.logged.String())
 }
 
 // TestAConsumerOfOtherSettings is told of, and neither used nor changed.
@@ -403,7 +396,7 @@ func TestAConsumerOfOtherSettings(t *testing.T) {
 	assert.Empty(t, r.commits())
 	require.NoError(t, w.js.DeleteConsumer(t.Context(), queue.FeedStream, durable))
 	w.dealtWith(r)
-	assert.Equal(t, 1, r.logged.count(told), "once however often")
+	assert.Equal(t, 1, r.logged.Count(told), "once however often")
 }
 
 // TestReplicasEndWithTheirContext, whatever they wait for.

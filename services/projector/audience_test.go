@@ -31,7 +31,7 @@ func (w *world) seen(id, bearer string, q projector.Question) string {
 	}
 	shown, ok := answer.(*match.View)
 	require.True(w.t, ok)
-	require.Equal(w.t, toJSON(w.t, w.now(id).View(shown.Audience)), toJSON(w.t, shown))
+	require.Equal(w.t, toJSON(w.t, w.Now(id).View(shown.Audience)), toJSON(w.t, shown))
 	return shown.Audience
 }
 
@@ -75,7 +75,7 @@ func TestAReissuedSeat(t *testing.T) {
 	_, err := behind.View(t.Context(), tokens["ada"], "m", &projector.Question{})
 	require.NoError(t, err)
 	w.decide("m", func(m *match.Match) ([]match.Draft, error) { return m.Reissue(event.Host, "ada", "lost", noon) })
-	w.handle(w.Service, w.commits(0))
+	w.handle(w.Service, w.Commits(0))
 	assert.Equal(t, "unauthorized", w.seen("m", tokens["ada"], projector.Question{}))
 	assert.Equal(t, "unauthorized", w.seen("m", tokens["ada"], projector.Question{Audience: "public"}))
 	fresh := w.claim("m", "ada")
@@ -139,9 +139,9 @@ func TestFeeds(t *testing.T) {
 	tokens := w.played("m", `{"start":"when-claimed"}`)
 	for _, audience := range []string{"public", "ada", "bob", "host"} {
 		feed := w.feed("m", tokens[audience], projector.Question{})
-		require.Len(t, feed, int(w.now("m").Revision())+1)
+		require.Len(t, feed, int(w.Now("m").Revision())+1)
 		opened := 0
-		for r, err := range w.own.Events(t.Context(), "m", 0) {
+		for r, err := range w.Own.Events(t.Context(), "m", 0) {
 			require.NoError(t, err)
 			e := feed[r.Revision]
 			assert.Equal(t, r.Hash, e.Hash)
@@ -150,7 +150,7 @@ func TestFeeds(t *testing.T) {
 			require.Len(t, e.Faces, len(r.Faces))
 			for i, shown := range e.Faces {
 				assert.Equal(t, r.Faces[i].Commitment, shown.Commitment)
-				face, err := w.own.Keys("m").Open(r.ID, i, r.Faces[i])
+				face, err := w.Own.Keys("m").Open(r.ID, i, r.Faces[i])
 				require.NoError(t, err)
 				assert.Equal(t, face.For(audience), shown.Opened != nil, "revision %d, face %d, to %v as %s", r.Revision, i, face.To, audience)
 				if shown.Opened == nil {
@@ -206,7 +206,7 @@ func TestAsOf(t *testing.T) {
 	w.create("m", `{"start":"when-claimed"}`)
 	shown := map[uint64]map[string]string{}
 	note := func() {
-		m := w.now("m")
+		m := w.Now("m")
 		shown[uint64(m.Revision())] = map[string]string{}
 		for _, audience := range []string{"public", "ada", "host"} {
 			shown[uint64(m.Revision())][audience] = toJSON(t, m.View(audience))
@@ -231,7 +231,7 @@ func TestAsOf(t *testing.T) {
 			assert.Equal(t, want, toJSON(t, answer), "revision %d as %s", revision, audience)
 		}
 	}
-	for _, revision := range []uint64{uint64(w.now("m").Revision()) + 1, 1 << 40, math.MaxUint64} {
+	for _, revision := range []uint64{uint64(w.Now("m").Revision()) + 1, 1 << 40, math.MaxUint64} {
 		_, err := w.View(t.Context(), "", "m", &projector.Question{Revision: &revision})
 		assert.Equal(t, problem.NotFound, code(t, err), revision)
 	}
@@ -245,7 +245,7 @@ func TestNotOlderThan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("m", `{"start":"now"}`)
-	was := w.now("m").Revision()
+	was := w.Now("m").Revision()
 	behind := map[int64]*projector.Service{}
 	for _, least := range []int64{0, was, was + 1, was + 3, 1 << 40} {
 		behind[least] = w.projector()
@@ -253,7 +253,7 @@ func TestNotOlderThan(t *testing.T) {
 		require.NoError(t, err)
 	}
 	w.submit("m", "ada", `{"type":"pick-starter","player":"bob"}`)
-	require.Equal(t, was+3, w.now("m").Revision())
+	require.Equal(t, was+3, w.Now("m").Revision())
 	for least, s := range behind {
 		want := was
 		if least > was {

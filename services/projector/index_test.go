@@ -55,7 +55,7 @@ func TestTheList(t *testing.T) {
 	w.create("gone", `{"start":"now"}`)
 	w.decide("rests", func(m *match.Match) ([]match.Draft, error) { return m.Pause(event.Host, "", noon) })
 	w.decide("gone", func(m *match.Match) ([]match.Draft, error) { return m.VoidMatch(event.Host, "", noon) })
-	w.handle(w.Service, w.commits(0))
+	w.handle(w.Service, w.Commits(0))
 	for status, want := range map[string][]string{
 		"": {"gone", "rests", "runs", "waits"}, "waiting": {"waits"}, "running": {"runs"}, "paused": {"rests"}, "void": {"gone"}, "ended": nil,
 	} {
@@ -66,7 +66,7 @@ func TestTheList(t *testing.T) {
 	}
 	assert.Empty(t, walk(t, w.Service, projector.ListQuestion{Game: "chess", Limit: 1}))
 	newest := list(t, w.Service, projector.ListQuestion{Limit: 1}).Matches[0]
-	m := w.now("gone")
+	m := w.Now("gone")
 	assert.Equal(t, projector.Summary{
 		Match: "gone", Game: "glass-full", Title: "Table gone", Status: match.Void, Revision: m.Revision(), Players: m.Seats(), Updated: m.At(),
 	}, newest)
@@ -94,7 +94,7 @@ func TestTheListWhileMatchesCome(t *testing.T) {
 	for i := range many {
 		w.create(fmt.Sprintf("m%03d", i), `{"start":"now"}`)
 	}
-	commits := w.commits(0)
+	commits := w.Commits(0)
 	w.handle(w.Service, commits[:len(commits)/2])
 	var coming sync.WaitGroup
 	for worker := range workers {

@@ -70,14 +70,14 @@ func TestWhatIsPublished(t *testing.T) {
 		w.played(id, `{"start":"when-claimed","listed":`+strconv.FormatBool(i > 0)+`}`)
 	}
 	// As live: each commit is handled when it is the newest of its match that the projector knows.
-	commits := w.commits(0)
+	commits := w.Commits(0)
 	for i := range commits {
 		require.NoError(t, w.Handle(t.Context(), &commits[i]))
 	}
 	last := map[string]int64{}
 	for _, id := range ids {
-		last[id] = w.now(id).Revision()
-		assert.JSONEq(t, toJSON(t, w.now(id).View(match.Public)), string(w.stands(id, last[id])), "unlisted matches too")
+		last[id] = w.Now(id).Revision()
+		assert.JSONEq(t, toJSON(t, w.Now(id).View(match.Public)), string(w.stands(id, last[id])), "unlisted matches too")
 	}
 	seen := map[string]int64{}
 	for seen["a"] < last["a"] || seen["b"] < last["b"] || seen["c"] < last["c"] {
@@ -97,7 +97,7 @@ func TestWhatIsPublished(t *testing.T) {
 		assert.GreaterOrEqual(t, n, seen[id])
 		seen[id] = n
 	}
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }
 
 // TestLiveTicks: whoever waits for a revision hears of each as it comes.
@@ -108,7 +108,7 @@ func TestLiveTicks(t *testing.T) {
 	w.create("m", `{"start":"when-claimed"}`)
 	position := uint64(0)
 	for want := range int64(6) {
-		for _, c := range w.commits(position) {
+		for _, c := range w.Commits(position) {
 			require.NoError(t, w.Handle(t.Context(), &c))
 			position = c.Position
 		}
@@ -123,7 +123,7 @@ func TestHandlePassesOver(t *testing.T) {
 	w := newWorld(t)
 	ticks := w.heard(queue.AllTicks)
 	require.NoError(t, w.Handle(t.Context(), &eventlog.Commit{Stream: "umpire-probes", Events: make([]event.Event, 1)}))
-	c, err := w.log.Append(t.Context(), "match-odd", eventlog.NoStream, event.Event{Type: "match-dreamt.v1", Public: []byte("{}")})
+	c, err := w.Log.Append(t.Context(), "match-odd", eventlog.NoStream, event.Event{Type: "match-dreamt.v1", Public: []byte("{}")})
 	require.NoError(t, err)
 	require.ErrorIs(t, w.Handle(t.Context(), &c), match.ErrBroken)
 	require.NoError(t, w.nc.Flush())
@@ -152,7 +152,7 @@ func TestAnOlderViewNeverReplacesANewer(t *testing.T) {
 	w.stands("end", 1) // it was put behind the older one
 	assert.EqualValues(t, 7, revision(t, w.stands("put", 7)))
 
-	other := projector.NewQueuePublisher(w.nc, w.js, w.slog()) // of a process that lags behind
+	other := projector.NewQueuePublisher(w.nc, w.js, w.Logged.Logger()) // of a process that lags behind
 	other.PublishView("put", 3, shownAt(3))
 	other.PublishView("end", 2, shownAt(2))
 	w.publish(other)
@@ -168,7 +168,7 @@ func TestAnOlderViewNeverReplacesANewer(t *testing.T) {
 		assert.Greater(t, revision(t, msg.Data), last[strings.TrimPrefix(msg.Subject, "view.")], "%s is never older than before", msg.Subject)
 		last[strings.TrimPrefix(msg.Subject, "view.")] = revision(t, msg.Data)
 	}
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }
 
 // TestPublishersRace: many processes that publish the same matches at once leave the newest.
@@ -179,7 +179,7 @@ func TestPublishersRace(t *testing.T) {
 	views := w.heard(queue.ViewSubject("m"))
 	var all sync.WaitGroup
 	for range processes {
-		p := projector.NewQueuePublisher(w.nc, w.js, w.slog())
+		p := projector.NewQueuePublisher(w.nc, w.js, w.Logged.Logger())
 		w.publish(p)
 		all.Go(func() {
 			for n := range int64(newest) {

@@ -20,8 +20,8 @@ func TestOverTheQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tokens := w.played("m", `{"start":"when-claimed"}`)
-	w.handle(w.Service, w.commits(0))
-	stop, err := w.Run(t.Context(), w.nc, w.slog())
+	w.handle(w.Service, w.Commits(0))
+	stop, err := w.Run(t.Context(), w.nc, w.Logged.Logger())
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, stop()) }()
 	ask := func(subject, bearer, id, question string) queue.Reply {
@@ -35,7 +35,7 @@ func TestOverTheQueue(t *testing.T) {
 		require.NoError(t, err)
 		return reply
 	}
-	m := w.now("m")
+	m := w.Now("m")
 	reply := ask(queue.View, "", "m", "")
 	assert.Equal(t, 200, reply.Status)
 	assert.JSONEq(t, toJSON(t, m.View(match.Public)), string(reply.Body))
@@ -70,5 +70,5 @@ func TestOverTheQueue(t *testing.T) {
 		assert.Equal(t, c.code, p.Code, name)
 		assert.Equal(t, p.Status, reply.Status, name)
 	}
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }

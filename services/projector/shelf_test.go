@@ -68,7 +68,7 @@ func TestSettle(t *testing.T) {
 func TestSettleWhileManyArePut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	other := projector.NewQueuePublisher(w.nc, w.js, w.slog())
+	other := projector.NewQueuePublisher(w.nc, w.js, w.Logged.Logger())
 	w.publish(w.publisher)
 	w.publish(other)
 	var all sync.WaitGroup
@@ -90,7 +90,7 @@ func TestSettleWhileManyArePut(t *testing.T) {
 		})
 	}
 	all.Wait()
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }
 
 // wiped makes matches, shows them, and returns their ids once all of them stand in the bucket.
@@ -100,9 +100,9 @@ func (w *world) shownMatches(n int) (ids []string) {
 		ids = append(ids, fmt.Sprintf("m%d", i))
 		w.create(ids[i], `{"start":"when-claimed"}`)
 	}
-	w.handle(w.Service, w.commits(0))
+	w.handle(w.Service, w.Commits(0))
 	for _, id := range ids {
-		require.NoError(w.t, w.publisher.Settle(w.t.Context(), id, w.now(id).Revision()))
+		require.NoError(w.t, w.publisher.Settle(w.t.Context(), id, w.Now(id).Revision()))
 	}
 	return ids
 }
@@ -133,7 +133,7 @@ func TestALostBucketIsFilledAgain(t *testing.T) {
 			looked := make(chan struct{}, 1)
 			w.publisher.Refill = func(ctx context.Context) error {
 				defer func() { looked <- struct{}{} }()
-				return w.ShowAll(ctx, w.log)
+				return w.ShowAll(ctx, w.Log)
 			}
 			w.publish(w.publisher)
 			ids := w.shownMatches(3)
@@ -145,7 +145,7 @@ func TestALostBucketIsFilledAgain(t *testing.T) {
 			require.NotEqual(t, seen, w.views(queue.ViewsBucket))
 			w.holds(queue.ViewsBucket, 3)
 			for _, id := range ids {
-				assert.JSONEq(t, toJSON(t, w.now(id).View(match.Public)), string(w.stands(id, w.now(id).Revision())))
+				assert.JSONEq(t, toJSON(t, w.Now(id).View(match.Public)), string(w.stands(id, w.Now(id).Revision())))
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestABucketLostWhileViewsArePut(t *testing.T) {
 		if refills.Add(1) == 1 {
 			return errors.New("the log is away")
 		}
-		return w.ShowAll(ctx, w.log)
+		return w.ShowAll(ctx, w.Log)
 	}
 	w.publish(w.publisher)
 	w.shownMatches(5)
@@ -193,13 +193,13 @@ func TestASealedBucket(t *testing.T) {
 	w.seal(queue.ViewsBucket)
 	w.publish(w.publisher)
 	w.publisher.PublishView("m", 1, shownAt(1))
-	require.Eventually(t, func() bool { return strings.Contains(w.lines(), "takes nothing") }, patience, tick)
+	require.Eventually(t, func() bool { return strings.Contains(w.Logged.String(), "takes nothing") }, patience, tick)
 	w.publisher.PublishView("m", 2, shownAt(2))
 	w.publisher.PublishView("n", 2, shownAt(2))
 	require.NoError(t, w.js.DeleteKeyValue(t.Context(), queue.ViewsBucket))
 	w.stands("m", 2)
 	w.stands("n", 2)
-	assert.Equal(t, 1, strings.Count(w.lines(), "takes nothing"), w.lines())
+	assert.Equal(t, 1, w.Logged.Count("takes nothing"), w.Logged.String())
 }
 
 // TestASwitchThatWasLeft by who began it is ended by who puts a view, and by who only looks.
@@ -231,7 +231,7 @@ func TestASwitchThatWasLeft(t *testing.T) {
 			assert.True(t, w.views(queue.ViewsBucket).Sealed)
 			w.publisher.PublishView(ids[1], 100, shownAt(100))
 			assert.EqualValues(t, 100, revision(t, w.next(views).Data))
-			assert.Empty(t, w.lines(), "a switch is no fault")
+			assert.Empty(t, w.Logged.String(), "a switch is no fault")
 		})
 	}
 }
@@ -241,7 +241,7 @@ func TestRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.played("m", `{"start":"when-claimed"}`)
-	now := w.now("m")
+	now := w.Now("m")
 	for revision, want := range map[int64]*match.Match{now.Revision(): now, 2: w.asOf("m", 2)} {
 		view, err := w.Recall(t.Context(), "m", revision, []byte("forged"))
 		require.NoError(t, err)
@@ -257,7 +257,7 @@ func TestRecall(t *testing.T) {
 
 func (w *world) asOf(id string, revision uint64) *match.Match {
 	w.t.Helper()
-	m, err := w.own.AsOf(w.t.Context(), id, revision)
+	m, err := w.Own.AsOf(w.t.Context(), id, revision)
 	require.NoError(w.t, err)
 	return m
 }

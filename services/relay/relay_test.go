@@ -19,6 +19,7 @@ import (
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/pkg/view"
+	"umpire/services/servicestest"
 )
 
 // TestTheFeedIsTheLog relays history and then what comes, of every kind of stream.
@@ -34,7 +35,7 @@ func TestTheFeedIsTheLog(t *testing.T) {
 	w.append("tournament-cup", `{}`)
 	w.submit("live", "ada", `{"type":"pick-starter","player":"bob"}`)
 	w.same(b)
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }
 
 // TestNoSecretInTheFeed looks for what players and nobody may know in every message.
@@ -51,12 +52,12 @@ func TestNoSecretInTheFeed(t *testing.T) {
 	w.submit("m", "ada", `{"type":"add","cups":2}`)
 	w.relay(b)
 	w.same(b)
-	secrets := []string{`"cups"`, `"level"`, `"seed":`, hex.EncodeToString(seed), string(seed[:8]), `"salt"`, `"to":`, `"data":`}
+	secrets := []string{`"cups"`, `"level"`, `"seed":`, hex.EncodeToString(servicestest.Seed), string(servicestest.Seed[:8]), `"salt"`, `"to":`, `"data":`}
 	sealed := 0
-	for r, err := range w.own.Events(t.Context(), "m", 0) {
+	for r, err := range w.Own.Events(t.Context(), "m", 0) {
 		require.NoError(t, err)
 		for i := range r.Faces {
-			face, err := w.own.Keys("m").Open(r.ID, i, r.Faces[i])
+			face, err := w.Own.Keys("m").Open(r.ID, i, r.Faces[i])
 			require.NoError(t, err)
 			secrets = append(secrets, hex.EncodeToString(face.Salt), string(face.Data))
 			sealed++
@@ -121,7 +122,7 @@ func TestPublicSubjects(t *testing.T) {
 		w.submit("m", player, `{"type":"challenge"}`)
 	}
 	for range 4 {
-		m, err := w.own.Load(t.Context(), "m")
+		m, err := w.Own.Load(t.Context(), "m")
 		require.NoError(t, err)
 		if m.Over() {
 			break
@@ -131,11 +132,11 @@ func TestPublicSubjects(t *testing.T) {
 	w.same(b)
 	count := 0
 	for id, sub := range subs {
-		m, err := w.own.Load(t.Context(), id)
+		m, err := w.Own.Load(t.Context(), id)
 		require.NoError(t, err)
 		events := readPublic(t, sub, int(m.Revision())+1)
 		count += len(events)
-		for r, err := range w.own.Events(t.Context(), id, 0) {
+		for r, err := range w.Own.Events(t.Context(), id, 0) {
 			require.NoError(t, err)
 			want, err := view.EventFor(nil, &r, view.Audience{ID: match.Public})
 			require.NoError(t, err)
@@ -152,7 +153,7 @@ func TestPublicSubjects(t *testing.T) {
 			last := events[len(events)-1]
 			require.Equal(t, "match-ended.v1", last.Type)
 			require.Len(t, last.Opens, 1)
-			assert.JSONEq(t, `{"seed":"`+hex.EncodeToString(seed)+`"}`, string(last.Opens[0].Data))
+			assert.JSONEq(t, `{"seed":"`+hex.EncodeToString(servicestest.Seed)+`"}`, string(last.Opens[0].Data))
 		}
 	}
 	readPublic(t, all, count)
@@ -179,14 +180,14 @@ func TestTwoRelays(t *testing.T) {
 	w.fill(5, 20)
 	w.same(b)
 	heard := map[string]int{}
-	for range w.commits() {
+	for range w.Commits(0) {
 		msg, err := all.NextMsg(patience)
 		require.NoError(t, err)
 		var e view.Event
 		require.NoError(t, json.Unmarshal(msg.Data, &e))
 		heard[fmt.Sprint(msg.Subject, e.Revision)]++
 	}
-	assert.Len(t, heard, len(w.commits()), "none twice")
+	assert.Len(t, heard, len(w.Commits(0)), "none twice")
 	pending, _, err := all.Pending()
 	require.NoError(t, err)
 	assert.Zero(t, pending)
@@ -212,7 +213,7 @@ func TestItGoesOnWhereTheStreamStands(t *testing.T) {
 	b = startBroker(t, dir)
 	w.relay(b)
 	w.same(b)
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.Logged.String())
 }
 
 // TestAWipedStreamIsFilledAgain: purged while no relay runs, deleted while one does, or gone with the broker's disk.
@@ -271,7 +272,7 @@ func TestAStreamWipedWhileTheLogIsQuiet(t *testing.T) {
 		case begun <- after:
 		default:
 		}
-		return w.log.Follow(ctx, after)
+		return w.Log.Follow(ctx, after)
 	})
 	require.EqualValues(t, 40, <-begun)
 	require.NoError(t, b.js.DeleteStream(t.Context(), queue.FeedStream))
@@ -303,7 +304,7 @@ func TestStrangersInTheStream(t *testing.T) {
 	}
 	info, err := stream.Info(t.Context())
 	require.NoError(t, err)
-	assert.EqualValues(t, len(w.commits()), info.State.Msgs, "the rest is the log")
+	assert.EqualValues(t, len(w.Commits(0)), info.State.Msgs, "the rest is the log")
 }
 
 // TestTheLargestCommit that a log takes fits into a message.
@@ -320,7 +321,7 @@ func TestTheLargestCommit(t *testing.T) {
 	padding := eventlog.MaxEventBytes - len(empty.Stored(0))
 	_, err = eventlog.Pack("match-m", eventlog.NoStream, []event.Event{large(1, padding+1)})
 	require.ErrorIs(t, err, eventlog.ErrTooLarge)
-	_, err = w.log.Append(t.Context(), "match-m", eventlog.NoStream, large(1, padding), large(2, padding))
+	_, err = w.Log.Append(t.Context(), "match-m", eventlog.NoStream, large(1, padding), large(2, padding))
 	require.NoError(t, err)
 	w.append("match-other", `{}`)
 	w.same(b)

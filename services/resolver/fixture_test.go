@@ -1,12 +1,7 @@
 package resolver_test
 
 import (
-	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/json"
-	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,18 +11,15 @@ import (
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
-	"umpire/pkg/eventlog/memlog"
 	"umpire/pkg/games/glassfull"
-	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/services/resolver"
+	"umpire/services/servicestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
-
-func clock() time.Time { return noon }
+var noon = servicestest.Noon
 
 // trap is a game for one whose rules fail where a test wants them to. It has no clock.
 type trap struct{ steps int }
@@ -81,120 +73,48 @@ func catalog() match.Catalog {
 
 // world is a log with the matches in it.
 type world struct {
-	t     *testing.T
-	log   eventlog.Log
-	vault *event.Vault
-	own   *journal.Journal // of whoever is no resolver
-
-	mu     sync.Mutex
-	logged strings.Builder
+	*servicestest.World
+	t *testing.T
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	vault, err := event.NewVault(bytes.Repeat([]byte{1}, event.MasterKeySize))
-	require.NoError(t, err)
-	w := &world{t: t, log: memlog.New(), vault: vault}
-	w.own = w.journal(w.log)
-	return w
-}
-
-func (w *world) journal(log eventlog.Log) *journal.Journal {
-	return journal.New(log, catalog(), w.vault, rand.Reader)
+	return &world{servicestest.New(t, catalog()), t}
 }
 
 // resolver returns a replica with a journal of its own.
 func (w *world) resolver(log eventlog.Log) *resolver.Service {
-	return &resolver.Service{Journal: w.journal(log), Clock: clock, Log: slog.New(slog.NewTextHandler(w, nil))}
+	return &resolver.Service{Journal: w.NewJournal(log), Clock: w.Time, Log: w.Logged.Logger()}
 }
 
-// Write takes what the resolvers log.
-func (w *world) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.logged.Write(p)
-}
+var duel = servicestest.Duel("m", `{"start":"now"}`)
 
-const (
-	duel = `{"game":"glass-full","roles":{"dmo":"ada"},"options":{"start":"now"},` +
-		`"players":[{"id":"ada","name":"Ada"},{"id":"bob","name":"Bob"}]}`
-	alone = `{"game":"trap","options":{"start":"now"},"players":[{"id":"ada","name":"Ada"}]}`
-)
-
-func (w *world) create(id, setup string) {
-	w.t.Helper()
-	v, err := event.Parse([]byte(setup))
-	require.NoError(w.t, err)
-	s, err := match.ParseSetup(catalog(), v)
-	require.NoError(w.t, err)
-	drafts, _, err := match.Create(id, s, bytes.Repeat([]byte{2}, 32), false, noon)
-	require.NoError(w.t, err)
-	_, err = w.own.Append(w.t.Context(), id, nil, event.ID{}, drafts)
-	require.NoError(w.t, err)
-}
-
-// decide appends what is decided about a match at the log's head.
-func (w *world) decide(id string, decision func(*match.Match) ([]match.Draft, error)) {
-	w.t.Helper()
-	m := w.now(id)
-	drafts, err := decision(m)
-	require.NoError(w.t, err)
-	_, err = w.own.Append(w.t.Context(), id, m, event.ID{}, drafts)
-	require.NoError(w.t, err)
-}
+const alone = `{"game":"trap","options":{"start":"now"},"players":[{"id":"ada","name":"Ada"}]}`
 
 func (w *world) submit(id, player string, move any) {
 	w.t.Helper()
 	data, err := json.Marshal(move)
 	require.NoError(w.t, err)
-	v, err := event.Parse(data)
-	require.NoError(w.t, err)
-	w.decide(id, func(m *match.Match) ([]match.Draft, error) { return m.Submit(player, 0, false, v, noon) })
-}
-
-func (w *world) now(id string) *match.Match {
-	w.t.Helper()
-	m, err := w.own.Refresh(w.t.Context(), id)
-	require.NoError(w.t, err)
-	return m
+	w.Move(id, player, string(data))
 }
 
 // tell hands each of the log's commits behind a position to the resolvers, to all of them at once, and what they append
 // too, until nothing new comes. It returns the log's head.
 func (w *world) tell(after uint64, replicas ...*resolver.Service) uint64 {
 	w.t.Helper()
-	ctx, cancel := context.WithCancel(w.t.Context())
-	defer cancel()
-	for {
-		head, err := w.log.Head(ctx)
-		require.NoError(w.t, err)
-		if head == after {
-			return head
-		}
-		for c, err := range w.log.Follow(ctx, after) {
-			require.NoError(w.t, err)
+	for commits := w.Commits(after); len(commits) > 0; commits = w.Commits(after) {
+		for _, c := range commits {
 			var all sync.WaitGroup
 			for _, s := range replicas {
 				all.Go(func() {
-					if err := s.Handle(ctx, &c); err != nil {
+					if err := s.Handle(w.t.Context(), &c); err != nil {
 						w.t.Error(err)
 					}
 				})
 			}
 			all.Wait()
-			if after = c.Position; after == head {
-				break
-			}
+			after = c.Position
 		}
 	}
-}
-
-// types are the types of a match's events.
-func (w *world) types(id string) (list []string) {
-	w.t.Helper()
-	for r, err := range w.own.Events(w.t.Context(), id, 0) {
-		require.NoError(w.t, err)
-		list = append(list, strings.TrimSuffix(r.Type, ".v1"))
-	}
-	return list
+	return after
 }

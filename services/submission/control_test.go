@@ -44,16 +44,16 @@ func TestWhoMayControl(t *testing.T) {
 			assert.Equal(t, c.code, w.control(tab, c.bearer, action, given), "%s: %s", action, name)
 		}
 	}
-	before := len(w.types(tab.id))
+	before := len(w.Types(tab.id))
 	_, err := w.Control(t.Context(), w.operator, "nosuchmatchatall0000", "pause", base, body(fields["pause"]))
 	assert.Equal(t, problem.NotFound, code(t, err))
 	_, err = w.Control(t.Context(), w.operator, tab.id, "fork", base, body(fields["pause"]))
 	assert.Equal(t, problem.NotFound, code(t, err))
-	require.Len(t, w.types(tab.id), before, "nothing was written")
+	require.Len(t, w.Types(tab.id), before, "nothing was written")
 
 	for i, bearer := range []string{tab.host, w.operator} {
 		assert.Empty(t, w.control(tab, bearer, "pause", fields["pause"]))
-		for r, err := range w.own.Events(t.Context(), tab.id, uint64(w.now(tab.id).Revision())) {
+		for r, err := range w.Own.Events(t.Context(), tab.id, uint64(w.Now(tab.id).Revision())) {
 			require.NoError(t, err)
 			assert.Equal(t, []event.Role{event.Host, event.Operator}[i], r.By, "everybody sees in which role")
 		}
@@ -65,7 +65,7 @@ func TestControlsAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("glass-full")
-	before := len(w.types(tab.id))
+	before := len(w.Types(tab.id))
 	for name, c := range map[string]struct{ action, body string }{
 		"nothing":           {"pause", ``},
 		"no object":         {"pause", `[]`},
@@ -89,7 +89,7 @@ func TestControlsAreReadStrictly(t *testing.T) {
 		_, err := w.Control(t.Context(), w.operator, tab.id, c.action, base, []byte(c.body))
 		assert.Equal(t, problem.Code(match.MalformedMove), code(t, err), name)
 	}
-	assert.Len(t, w.types(tab.id), before, "nothing was written")
+	assert.Len(t, w.Types(tab.id), before, "nothing was written")
 	assert.Empty(t, w.control(tab, tab.host, "pause", map[string]any{"why": strings.Repeat("é", 500)}))
 }
 
@@ -103,7 +103,7 @@ func TestControlsInTurn(t *testing.T) {
 		return map[string]any{"why": "", "player": player, "by": "90s"}
 	}
 	deadline := func() time.Time {
-		at, ok := w.now(tab.id).Deadline()
+		at, ok := w.Now(tab.id).Deadline()
 		require.True(t, ok)
 		return at
 	}
@@ -141,14 +141,14 @@ func TestReissue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("glass-full")
-	elsewhere := w.service(w.log)
+	elsewhere := w.service(w.Log)
 	_, err := elsewhere.Submit(t.Context(), tab.bob, tab.id, "", move(0, addOne))
 	require.Equal(t, problem.Code(match.NotAwaited), code(t, err))
 	answer, err := w.Control(t.Context(), tab.host, tab.id, "reissue", base, body(map[string]any{"why": "lost", "player": "ada"}))
 	require.NoError(t, err)
 	assert.Equal(t, w.authority.Claim(tab.id, "ada", 1), answer.Claim)
 	assert.Equal(t, base+"/m/"+tab.id+"#c="+answer.Claim, answer.Link)
-	assert.Equal(t, w.now(tab.id).Revision(), answer.Revision)
+	assert.Equal(t, w.Now(tab.id).Revision(), answer.Revision)
 
 	_, err = w.Submit(t.Context(), tab.ada, tab.id, "", move(0, pickBob))
 	assert.Equal(t, problem.Unauthorized, code(t, err))
@@ -175,7 +175,7 @@ func TestControlsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("glass-full")
-	services := []*submission.Service{w.service(w.log), w.service(w.log)}
+	services := []*submission.Service{w.service(w.Log), w.service(w.Log)}
 	codes := make([]problem.Code, 16)
 	meet(len(codes), func(i int) {
 		_, err := services[i%2].Control(t.Context(), tab.host, tab.id, "pause", base, body(map[string]any{"why": ""}))
@@ -199,10 +199,10 @@ func TestControlsAtOnce(t *testing.T) {
 		_, err := services[i/3%2].Control(t.Context(), w.operator, tab.id, action, base, body(fields))
 		assert.NotEqual(t, problem.Code("fault"), code(t, err))
 	})
-	_, err := w.service(w.log).Journal.Load(t.Context(), tab.id)
+	_, err := w.service(w.Log).Journal.Load(t.Context(), tab.id)
 	require.NoError(t, err)
 	extended := 0
-	for _, kind := range w.types(tab.id) {
+	for _, kind := range w.Types(tab.id) {
 		if kind == "clock-extended" {
 			extended++
 		}

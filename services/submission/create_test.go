@@ -26,7 +26,7 @@ func TestCreate(t *testing.T) {
 	created, err := w.Create(t.Context(), w.operator, []byte(setup("glass-full", "")), base)
 	require.NoError(t, err)
 	assert.Regexp(t, `^[a-z0-9]{16,26}$`, created.Match)
-	assert.Equal(t, w.now(created.Match).Revision(), created.Revision)
+	assert.Equal(t, w.Now(created.Match).Revision(), created.Revision)
 	assert.Equal(t, []string{}, created.Warnings, "a list, not null")
 	require.Len(t, created.Players, 2)
 	links := map[string]submission.Link{"host": created.Host}
@@ -48,7 +48,7 @@ func TestWhoMayCreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("poll")
-	head, err := w.log.Head(t.Context())
+	head, err := w.Log.Head(t.Context())
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		bearer, body string
@@ -73,7 +73,7 @@ func TestWhoMayCreate(t *testing.T) {
 		p, _ := problem.Of(err)
 		assert.Equal(t, c.field, p.Field, name)
 	}
-	after, err := w.log.Head(t.Context())
+	after, err := w.Log.Head(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, head, after, "nothing was written")
 }
@@ -102,13 +102,13 @@ func TestSeedsNeverComeBack(t *testing.T) {
 		require.NoError(t, err)
 		tell = append(tell, seated)
 	}
-	w.resolve(created.Match)
+	w.Resolve(created.Match)
 	for _, audience := range []string{match.Public, match.HostID, "ada", "bob"} {
-		tell = append(tell, w.now(created.Match).View(audience))
+		tell = append(tell, w.Now(created.Match).View(audience))
 	}
 	raw, err := hex.DecodeString(seed)
 	require.NoError(t, err)
-	for r, err := range w.own.Events(t.Context(), created.Match, 0) {
+	for r, err := range w.Own.Events(t.Context(), created.Match, 0) {
 		require.NoError(t, err)
 		tell = append(tell, r)
 		for _, f := range r.Faces {
@@ -156,7 +156,7 @@ func TestClaim(t *testing.T) {
 			assert.NotContains(t, err.Error(), ada, name)
 		}
 	}
-	assert.Equal(t, []string{"match-created"}, w.types(created.Match), "nothing was written")
+	assert.Equal(t, []string{"match-created"}, w.Types(created.Match), "nothing was written")
 
 	random := strings.Repeat("5a", 16)
 	seated, err := w.Claim(t.Context(), body(map[string]any{"claim": ada, "random": random}))
@@ -172,8 +172,8 @@ func TestClaim(t *testing.T) {
 
 	_, err = w.Claim(t.Context(), body(map[string]any{"claim": bob}))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"match-created", "seat-claimed", "seat-claimed", "match-started"}, w.types(created.Match))
-	for r, err := range w.own.Events(t.Context(), created.Match, 1) {
+	assert.Equal(t, []string{"match-created", "seat-claimed", "seat-claimed", "match-started"}, w.Types(created.Match))
+	for r, err := range w.Own.Events(t.Context(), created.Match, 1) {
 		require.NoError(t, err)
 		if r.Revision == 1 {
 			assert.Contains(t, string(r.Public), random, "his own share in the draws, in public")
@@ -190,7 +190,7 @@ func TestOneClaimOneSeat(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.Create(t.Context(), w.operator, []byte(setup("poll", "")), base)
 	require.NoError(t, err)
-	services := []*submission.Service{w.service(w.log), w.service(w.log)}
+	services := []*submission.Service{w.service(w.Log), w.service(w.Log)}
 	codes := make([]problem.Code, 16)
 	meet(len(codes), func(i int) {
 		_, err := services[i%2].Claim(t.Context(), body(map[string]any{"claim": created.Players["ada"].Claim}))
@@ -216,7 +216,7 @@ func TestFaultsOfTheLog(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				log := &faulty{Log: w.log, takes: takes}
+				log := &faulty{Log: w.Log, takes: takes}
 				w.Service = w.service(log)
 				for _, down := range []int64{1, 2} {
 					everything(t, w, func() { log.down.Store(down) })
@@ -246,11 +246,11 @@ func everything(t *testing.T, w *world, fail func()) {
 		require.NoError(t, err, "the token is given out")
 		tokens[id] = seated.Token
 	}
-	w.resolve(created.Match)
+	w.Resolve(created.Match)
 	fail()
 	first, err := w.Submit(t.Context(), tokens["ada"], created.Match, "", move(0, pickBob))
 	require.NoError(t, err, "with no key to know it by")
-	w.resolve(created.Match)
+	w.Resolve(created.Match)
 	fail()
 	second, err := w.Submit(t.Context(), tokens["bob"], created.Match, "k", move(3, addOne))
 	assert.Equal(t, problem.Code(match.PhaseClosed), code(t, err))
@@ -258,7 +258,7 @@ func everything(t *testing.T, w *world, fail func()) {
 	second, err = w.Submit(t.Context(), tokens["bob"], created.Match, "k", move(2, addOne))
 	require.NoError(t, err)
 	assert.Equal(t, []submission.Receipt{*first, *second}, w.submissions(created.Match))
-	w.resolve(created.Match)
+	w.Resolve(created.Match)
 	for _, action := range []string{"pause", "resume"} {
 		fail()
 		_, err := w.Control(t.Context(), w.operator, created.Match, action, base, body(map[string]any{"why": ""}))
@@ -278,5 +278,5 @@ func everything(t *testing.T, w *world, fail func()) {
 		"match-created", "seat-claimed", "seat-claimed", "match-started", "phase-opened", "submission-accepted",
 		"glass-full.starter-picked", "phase-opened", "submission-accepted", "glass-full.turn-taken", "phase-opened",
 		"match-paused", "match-resumed", "clock-extended", "seat-reissued", "match-voided",
-	}, w.types(created.Match))
+	}, w.Types(created.Match))
 }

@@ -1,7 +1,6 @@
 package submission_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -19,18 +18,17 @@ import (
 
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
-	"umpire/pkg/eventlog/memlog"
 	"umpire/pkg/games/glassfull"
-	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/token"
 	"umpire/services/problem"
+	"umpire/services/servicestest"
 	"umpire/services/submission"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = servicestest.Noon
 
 // poll is a game for two: in each phase both say something, and may say something else until both have.
 type poll struct{ said []string }
@@ -80,39 +78,32 @@ func catalog() match.Catalog { return match.Catalog{glassfull.Game(), pollGame()
 // world is a log, the one who signs, and a service.
 type world struct {
 	*submission.Service
+	*servicestest.World
 	t         *testing.T
-	log       eventlog.Log
-	vault     *event.Vault
 	authority *token.Authority
-	own       *journal.Journal // of whoever resolves and looks on
 	operator  string
-	time      atomic.Int64 // behind noon
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	vault, err := event.NewVault(bytes.Repeat([]byte{1}, event.MasterKeySize))
-	require.NoError(t, err)
-	w := &world{t: t, log: memlog.New(), vault: vault, authority: token.NewAuthority(vault)}
-	w.own = journal.New(w.log, catalog(), vault, rand.Reader)
-	w.Service = w.service(w.log)
+	w := &world{World: servicestest.New(t, catalog()), t: t}
+	w.authority = token.NewAuthority(w.Vault)
+	w.Service = w.service(w.Log)
 	w.operator = w.sign(token.Token{Role: token.Operator})
 	return w
 }
 
-func (w *world) clock() time.Time { return noon.Add(time.Duration(w.time.Load())) }
-
 // service returns one of the service's processes, with a journal of its own on a log.
 func (w *world) service(log eventlog.Log) *submission.Service {
 	return &submission.Service{
-		Journal: journal.New(log, catalog(), w.vault, rand.Reader), Games: catalog(), Authority: w.authority,
-		Clock: w.clock, Entropy: rand.Reader,
+		Journal: w.NewJournal(log), Games: catalog(), Authority: w.authority,
+		Clock: w.Time, Entropy: rand.Reader,
 	}
 }
 
 func (w *world) sign(tok token.Token) string {
 	w.t.Helper()
-	signed, err := w.authority.Sign(tok, w.clock())
+	signed, err := w.authority.Sign(tok, w.Time())
 	require.NoError(w.t, err)
 	return signed
 }
@@ -146,58 +137,27 @@ func (w *world) table(game string) *table {
 	}
 	tab := &table{id: created.Match, ada: claim(created.Players["ada"]), bob: claim(created.Players["bob"])}
 	tab.host = claim(created.Host)
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	return tab
-}
-
-func (w *world) now(id string) *match.Match {
-	w.t.Helper()
-	m, err := w.own.Refresh(w.t.Context(), id)
-	require.NoError(w.t, err)
-	return m
-}
-
-// resolve does the resolver's work.
-func (w *world) resolve(id string) {
-	w.t.Helper()
-	for {
-		m := w.now(id)
-		drafts := m.Resolve(w.clock())
-		if len(drafts) == 0 {
-			return
-		}
-		_, err := w.own.Append(w.t.Context(), id, m, event.ID{}, drafts)
-		require.NoError(w.t, err)
-	}
 }
 
 // expire does the timer's and the resolver's work after a time.
 func (w *world) expire(id string, d time.Duration) {
 	w.t.Helper()
-	w.time.Add(int64(d))
-	m := w.now(id)
-	for drafts := m.Expire(w.clock()); drafts != nil; drafts = m.Expire(w.clock()) {
+	w.Pass(d)
+	m := w.Now(id)
+	for drafts := m.Expire(w.Time()); drafts != nil; drafts = m.Expire(w.Time()) {
 		var err error
-		m, err = w.own.Append(w.t.Context(), id, m, event.ID{}, drafts)
+		m, err = w.Own.Append(w.t.Context(), id, m, event.ID{}, drafts)
 		require.NoError(w.t, err)
 	}
-	w.resolve(id)
-}
-
-// types are the types of a match's events.
-func (w *world) types(id string) (list []string) {
-	w.t.Helper()
-	for r, err := range w.own.Events(w.t.Context(), id, 0) {
-		require.NoError(w.t, err)
-		list = append(list, strings.TrimSuffix(r.Type, ".v1"))
-	}
-	return list
+	w.Resolve(id)
 }
 
 // submissions are the receipts of what stands in a match's log.
 func (w *world) submissions(id string) (list []submission.Receipt) {
 	w.t.Helper()
-	for r, err := range w.own.Events(w.t.Context(), id, 0) {
+	for r, err := range w.Own.Events(w.t.Context(), id, 0) {
 		require.NoError(w.t, err)
 		if strings.HasPrefix(r.Type, "submission-") {
 			list = append(list, submission.Receipt{Revision: r.Revision, Hash: r.Hash})

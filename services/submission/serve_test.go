@@ -3,8 +3,6 @@ package submission_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,21 +13,16 @@ import (
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/services/problem"
+	"umpire/services/servicestest"
 	"umpire/services/submission"
 )
 
 // TestOverTheQueue asks for everything as the gateway does.
 func TestOverTheQueue(t *testing.T) {
 	t.Parallel()
-	e, err := queue.StartEmbedded(t.TempDir())
-	require.NoError(t, err)
-	defer e.Stop()
-	nc, err := e.Connect("test")
-	require.NoError(t, err)
-	defer nc.Close()
+	nc, _ := servicestest.Queue(t)
 	w := newWorld(t)
-	var logged strings.Builder
-	stop, err := w.Run(t.Context(), nc, slog.New(slog.NewTextHandler(&logged, nil)))
+	stop, err := w.Run(t.Context(), nc, w.Logged.Logger())
 	require.NoError(t, err)
 
 	ask := func(subject string, body []byte, out any, headers ...string) int {
@@ -51,7 +44,7 @@ func TestOverTheQueue(t *testing.T) {
 	var ada, bob submission.Seated
 	require.Equal(t, 200, ask(queue.Claim, body(map[string]any{"claim": created.Players["ada"].Claim}), &ada))
 	require.Equal(t, 200, ask(queue.Claim, body(map[string]any{"claim": created.Players["bob"].Claim}), &bob))
-	w.resolve(created.Match)
+	w.Resolve(created.Match)
 	var receipt, again submission.Receipt
 	submit := []string{queue.HeaderToken, ada.Token, queue.HeaderMatch, created.Match, queue.HeaderKey, "k"}
 	require.Equal(t, 200, ask(queue.Submit, move(1, pickBob), &receipt, submit...))
@@ -67,9 +60,9 @@ func TestOverTheQueue(t *testing.T) {
 	require.Equal(t, 401, ask(queue.Create, []byte("{}"), &p))
 	assert.Equal(t, problem.Unauthorized, p.Code)
 
-	require.NoError(t, w.log.Close())
+	require.NoError(t, w.Log.Close())
 	require.Equal(t, 503, ask(queue.Create, []byte(setup("glass-full", "")), &p, queue.HeaderToken, w.operator))
 	assert.Equal(t, problem.Unavailable, p.Code)
 	require.NoError(t, stop())
-	assert.Equal(t, 1, strings.Count(logged.String(), "\n"), "a fault is logged, a refusal is not: %s", logged.String())
+	assert.Equal(t, 1, w.Logged.Count("\n"), "a fault is logged, a refusal is not: %s", w.Logged.String())
 }

@@ -41,7 +41,7 @@ func TestTheReceiptIsTheEvent(t *testing.T) {
 	tab := w.table("glass-full")
 	r := w.submit(tab, tab.ada, "", move(0, pickBob))
 	assert.Equal(t, []submission.Receipt{*r}, w.submissions(tab.id))
-	for ev, err := range w.own.Events(t.Context(), tab.id, r.Revision) {
+	for ev, err := range w.Own.Events(t.Context(), tab.id, r.Revision) {
 		require.NoError(t, err)
 		assert.Equal(t, event.Player, ev.By)
 		assert.JSONEq(t, `{"phase":1,"player":"ada"}`, string(ev.Public), "what was submitted is no public fact")
@@ -61,7 +61,7 @@ func TestOneKeyOneSubmission(t *testing.T) {
 			"named": move(1, pickBob), "spelled otherwise": move(1, spelled),
 		} {
 			assert.Equal(t, first, w.submit(tab, tab.ada, "k", b), "%s, %s", name, when)
-			assert.Equal(t, first, w.must(w.service(w.log).Submit(t.Context(), tab.ada, tab.id, "k", b)), "%s, %s, elsewhere", name, when)
+			assert.Equal(t, first, w.must(w.service(w.Log).Submit(t.Context(), tab.ada, tab.id, "k", b)), "%s, %s, elsewhere", name, when)
 		}
 		for _, other := range []string{pickAda, addOne, `{"type":"nonsense"}`, `{"type":"sponge","type":"sponge"}`, `[]`} {
 			assert.Equal(t, conflict, w.refused(tab, tab.ada, "k", move(1, other)), "%s, %s", other, when)
@@ -70,7 +70,7 @@ func TestOneKeyOneSubmission(t *testing.T) {
 	again("at once")
 	assert.Equal(t, first, w.submit(tab, tab.ada, "k", move(0, pickBob)), "not named")
 	assert.Equal(t, conflict, w.refused(tab, tab.ada, "k", move(0, pickAda)))
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	again("when the phase is over")
 	assert.Equal(t, first, w.submit(tab, tab.ada, "k", move(0, pickBob)), "not named: the seat's latest")
 	assert.Equal(t, problem.Code(match.NotAwaited), w.refused(tab, tab.ada, "k", move(0, pickAda)), "not named, other content: another turn's")
@@ -83,10 +83,10 @@ func TestOneKeyOneSubmission(t *testing.T) {
 
 	bob := w.submit(tab, tab.bob, "k", move(0, addOne))
 	assert.NotEqual(t, first, bob, "a key is one seat's")
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	third := w.submit(tab, tab.ada, "k", move(3, addTwo))
 	assert.NotEqual(t, first, third, "and one phase's")
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	again("long after")
 	assert.Equal(t, third, w.submit(tab, tab.ada, "k", move(3, addTwo)))
 	_, err = w.Control(t.Context(), tab.host, tab.id, "void", base, body(map[string]any{"why": ""}))
@@ -110,18 +110,18 @@ func TestAKeyWithoutAPhase(t *testing.T) {
 	w := newWorld(t)
 	tab := w.table("glass-full")
 	w.submit(tab, tab.ada, "k", move(0, pickBob))
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	bob := w.submit(tab, tab.bob, "k", move(0, addOne))
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	ada := w.submit(tab, tab.ada, "k", move(0, addOne))
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	assert.Equal(t, bob, w.submit(tab, tab.bob, "k", move(0, addOne)), "its turn again, and the same as before: sent again")
 	next := w.submit(tab, tab.bob, "k", move(0, addTwo))
 	assert.NotEqual(t, bob, next, "something else: the turn's submission")
 	assert.Equal(t, next, w.submit(tab, tab.bob, "k", move(0, addTwo)))
 	assert.Equal(t, conflict, w.refused(tab, tab.bob, "k", move(0, addOne)))
 	assert.Equal(t, bob, w.submit(tab, tab.bob, "k", move(2, addOne)), "named, it is known for ever")
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	assert.Equal(t, ada, w.submit(tab, tab.ada, "k", move(0, addOne)))
 	assert.Len(t, w.submissions(tab.id), 4)
 }
@@ -133,7 +133,7 @@ func TestReplacing(t *testing.T) {
 	tab := w.table("poll")
 	one := w.submit(tab, tab.ada, "one", move(1, say("a")))
 	two := w.submit(tab, tab.ada, "two", move(1, say("b")))
-	assert.Equal(t, []string{"submission-accepted", "submission-replaced"}, w.types(tab.id)[6:])
+	assert.Equal(t, []string{"submission-accepted", "submission-replaced"}, w.Types(tab.id)[6:])
 	assert.Equal(t, one, w.submit(tab, tab.ada, "one", move(1, say("a"))), "sent again, it does not undo the second")
 	assert.Equal(t, one, w.submit(tab, tab.ada, "one", move(0, say("a"))))
 	assert.Equal(t, two, w.submit(tab, tab.ada, "two", move(0, say("b"))))
@@ -160,7 +160,7 @@ func TestSameKeyAtOnce(t *testing.T) {
 		w := newWorld(t)
 		tab := w.table(game)
 		content := map[string]string{"glass-full": pickBob, "poll": say("a")}[game]
-		services := []*submission.Service{w.Service, w.service(w.log)}
+		services := []*submission.Service{w.Service, w.service(w.Log)}
 		receipts := make([]*submission.Receipt, 16)
 		meet(len(receipts), func(i int) {
 			var err error
@@ -182,7 +182,7 @@ func TestOneKeyTwoContents(t *testing.T) {
 		w := newWorld(t)
 		tab := w.table(game)
 		contents := map[string][]string{"glass-full": {pickBob, pickAda}, "poll": {say("a"), say("b")}}[game]
-		services := []*submission.Service{w.Service, w.service(w.log)}
+		services := []*submission.Service{w.Service, w.service(w.Log)}
 		codes := make([]problem.Code, 16)
 		meet(len(codes), func(i int) {
 			_, err := services[i/2%2].Submit(t.Context(), tab.ada, tab.id, "k", move(1, contents[i%2]))
@@ -223,7 +223,7 @@ func TestEverybodyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("poll")
-	services := []*submission.Service{w.Service, w.service(w.log)}
+	services := []*submission.Service{w.Service, w.service(w.Log)}
 	meet(16, func(i int) {
 		seat := []string{tab.ada, tab.bob}[i%2]
 		_, err := services[i/2%2].Submit(t.Context(), seat, tab.id, fmt.Sprint("k", i), move(1, say(fmt.Sprint(i))))
@@ -237,16 +237,16 @@ func TestACopyThatIsBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tab := w.table("glass-full")
-	log := &faulty{Log: w.log}
+	log := &faulty{Log: w.Log}
 	behind := w.service(log)
 	_, err := behind.Submit(t.Context(), tab.bob, tab.id, "", move(0, addOne))
 	assert.Equal(t, problem.Code(match.NotAwaited), code(t, err), "it has read the match now")
 	w.submit(tab, tab.ada, "", move(1, pickBob))
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 	r, err := behind.Submit(t.Context(), tab.bob, tab.id, "", move(2, addOne))
 	require.NoError(t, err, "its own copy still awaits ada in phase 1")
 	assert.Equal(t, *r, w.submissions(tab.id)[1])
-	w.resolve(tab.id)
+	w.Resolve(tab.id)
 
 	// A refusal is given only after the log's head was read.
 	for _, refuse := range []func() error{
@@ -277,7 +277,7 @@ func TestACopyThatIsBehind(t *testing.T) {
 	require.NoError(t, err)
 	seated, err := behind.Claim(t.Context(), body(map[string]any{"claim": answer.Claim}))
 	require.NoError(t, err, "its copy knows of no second link")
-	_, err = w.service(w.log).Submit(t.Context(), seated.Token, tab.id, "", move(0, addOne))
+	_, err = w.service(w.Log).Submit(t.Context(), seated.Token, tab.id, "", move(0, addOne))
 	require.NoError(t, err)
 }
 
@@ -314,7 +314,7 @@ func TestWhoMaySubmit(t *testing.T) {
 	gone := w.sign(token.Token{Role: token.Seat, Match: "nosuchmatchatall0000", Seat: "ada"})
 	_, err = w.Submit(t.Context(), gone, "nosuchmatchatall0000", "", move(0, pickBob))
 	assert.Equal(t, problem.NotFound, code(t, err))
-	w.time.Store(int64(3 * 365 * 24 * time.Hour))
+	w.Pass(3 * 365 * 24 * time.Hour)
 	assert.Equal(t, problem.Unauthorized, w.refused(tab, tab.ada, "", move(0, pickBob)), "expired")
 	assert.Empty(t, w.submissions(tab.id))
 }

@@ -9,18 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
-	"umpire/pkg/match"
 	"umpire/services/timer"
 )
 
 // given is how much outages have given to the clocks of a match.
 func (w *world) given(id string) (total time.Duration) {
 	w.t.Helper()
-	m, err := w.own.Refresh(w.t.Context(), id)
-	require.NoError(w.t, err)
-	due, ok := m.Deadline()
+	due, ok := w.Now(id).Deadline()
 	require.True(w.t, ok)
 	return due.Sub(noon.Add(time.Minute))
 }
@@ -28,7 +24,7 @@ func (w *world) given(id string) (total time.Duration) {
 // outages is how many stand in the log.
 func (w *world) outages() (n int) {
 	w.t.Helper()
-	for commit, err := range w.log.Read(w.t.Context(), timer.ProbesStream, 0) {
+	for commit, err := range w.Log.Read(w.t.Context(), timer.ProbesStream, 0) {
 		require.NoError(w.t, err)
 		if commit.Events[0].Type == "outage-ended.v1" {
 			n++
@@ -40,15 +36,13 @@ func (w *world) outages() (n int) {
 // moves lets ada pick the starter in a match.
 func (w *world) moves(id string) {
 	w.t.Helper()
-	v, err := event.Parse([]byte(`{"type":"pick-starter","player":"ada"}`))
-	require.NoError(w.t, err)
-	w.once(id, func(m *match.Match) ([]match.Draft, error) { return m.Submit("ada", 0, false, v, w.clock()) })
+	w.Move(id, "ada", `{"type":"pick-starter","player":"ada"}`)
 }
 
 // ticks lets a timer look once a second for a while; whether it could is not asked.
 func (w *world) ticks(s *timer.Service, d time.Duration) {
 	for range d / time.Second {
-		w.pass(time.Second)
+		w.Pass(time.Second)
 		_ = s.Tick(w.t.Context())
 	}
 }
@@ -59,7 +53,7 @@ func TestASubmissionBehindAnOutageDoesNotHideIt(t *testing.T) {
 	w := newWorld(t)
 	w.running("one", time.Minute)
 	w.running("two", time.Minute)
-	o, away := w.options(w.log, w.clock), false
+	o, away := w.options(w.Log, w.Time), false
 	o.Path = func(context.Context) error {
 		if away {
 			return eventlog.ErrUnavailable
@@ -85,14 +79,14 @@ func TestAnOutageThatNoTimerSaw(t *testing.T) {
 		w := newWorld(t)
 		w.running("one", time.Minute)
 		w.running("two", time.Minute)
-		s := w.timer(w.log)
+		s := w.timer(w.Log)
 		w.tell(s, 0)
 		w.ticks(s, 5*time.Second)
-		w.pass(30 * time.Second)
+		w.Pass(30 * time.Second)
 		if submitted {
 			w.moves("two")
 		}
-		again := w.timer(w.log)
+		again := w.timer(w.Log)
 		require.NoError(t, again.Tick(t.Context()))
 		w.tell(again, 0)
 		w.ticks(again, 26*time.Second)
@@ -106,14 +100,14 @@ func TestATimerAloneAccountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.running("m", time.Minute)
-	restless := func() time.Time { return w.pass(time.Millisecond) }
-	first := w.options(w.log, restless)
+	restless := func() time.Time { return w.Pass(time.Millisecond) }
+	first := w.options(w.Log, restless)
 	first.Alone = true
 	s := timer.New(first)
 	w.tell(s, 0)
 	require.NoError(t, s.Tick(t.Context()))
-	w.pass(20 * time.Second)
-	second := w.options(w.log, restless)
+	w.Pass(20 * time.Second)
+	second := w.options(w.Log, restless)
 	second.Alone = true
 	s = timer.New(second)
 	w.tell(s, 0)
@@ -130,7 +124,7 @@ func TestAnOutageThatManyTimersSaw(t *testing.T) {
 	away := false
 	var replicas []*timer.Service
 	for range 3 {
-		o := w.options(w.log, func() time.Time { return w.pass(time.Millisecond) })
+		o := w.options(w.Log, func() time.Time { return w.Pass(time.Millisecond) })
 		o.Path = func(context.Context) error {
 			if away {
 				return eventlog.ErrUnavailable
@@ -143,7 +137,7 @@ func TestAnOutageThatManyTimersSaw(t *testing.T) {
 	}
 	tick := func(n int) {
 		for range n {
-			w.pass(time.Second)
+			w.Pass(time.Second)
 			for _, s := range replicas {
 				_ = s.Tick(t.Context())
 			}
@@ -168,13 +162,13 @@ func TestAPromiseThatWasBroken(t *testing.T) {
 		w := newWorld(t)
 		w.running("one", time.Hour)
 		w.running("two", time.Hour)
-		s := w.timer(w.log)
+		s := w.timer(w.Log)
 		w.tell(s, 0)
 		require.NoError(t, s.Tick(t.Context())) // which promises the next probe within a minute
-		w.pass(30 * time.Second)
+		w.Pass(30 * time.Second)
 		w.moves("two")
-		w.pass(30*time.Second + c.gone)
-		again := w.timer(w.log)
+		w.Pass(30*time.Second + c.gone)
+		again := w.timer(w.Log)
 		w.tell(again, 0)
 		require.NoError(t, again.Tick(t.Context()))
 		assert.InDelta(t, c.want, w.given("one").Seconds()-time.Hour.Seconds()+time.Minute.Seconds(), 1, "after %s", c.gone)
@@ -186,10 +180,10 @@ func TestAPromiseIsKeptWhilePlayersAreBusy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.running("m", time.Hour)
-	s := w.timer(w.log)
+	s := w.timer(w.Log)
 	head := w.tell(s, 0)
 	for i := range 240 {
-		w.pass(500 * time.Millisecond)
+		w.Pass(500 * time.Millisecond)
 		id := fmt.Sprintf("m%d", i)
 		w.running(id, time.Hour)
 		w.moves(id)
@@ -197,7 +191,7 @@ func TestAPromiseIsKeptWhilePlayersAreBusy(t *testing.T) {
 		require.NoError(t, s.Tick(t.Context()))
 	}
 	last, probes := noon, 0
-	for commit, err := range w.log.Read(t.Context(), timer.ProbesStream, 0) {
+	for commit, err := range w.Log.Read(t.Context(), timer.ProbesStream, 0) {
 		require.NoError(t, err)
 		assert.LessOrEqual(t, commit.Events[0].At.Sub(last), time.Minute+time.Second)
 		last = commit.Events[0].At

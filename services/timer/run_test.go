@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,6 +15,7 @@ import (
 	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
 	"umpire/pkg/match"
+	"umpire/services/servicestest"
 	"umpire/services/timer"
 )
 
@@ -32,23 +32,16 @@ func inVirtualTime(t *testing.T, test func(w *world, began time.Time)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		began := time.Now().UTC()
-		w.now = began
+		w.Pass(began.Sub(noon))
 		test(w, began)
 	})
 }
 
 // run runs a timer on the bubble's clock until the test ends.
 func (w *world) run(log eventlog.Log) *timer.Service {
-	t := w.t
-	t.Helper()
+	w.t.Helper()
 	s := timer.New(w.options(log, time.Now))
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		assert.ErrorIs(t, <-ended, context.Canceled)
-	})
+	servicestest.Run(w.t, s.Run)
 	return s
 }
 
@@ -62,9 +55,9 @@ func TestRunFiresOnTime(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(w *world, began time.Time) {
 		t := w.t
-		s := w.run(w.log)
+		s := w.run(w.Log)
 		after(10 * time.Minute) // it sleeps with nothing to wait for
-		w.pass(10 * time.Minute)
+		w.Pass(10 * time.Minute)
 		began = began.Add(10 * time.Minute)
 		w.running("slow", time.Hour)
 		w.running("m", 30*time.Second)
@@ -76,13 +69,13 @@ func TestRunFiresOnTime(t *testing.T) {
 		after(2 * time.Second)
 		assert.Equal(t, []time.Time{began.Add(30 * time.Second)}, w.passed("m"), "to the moment")
 		assert.Len(t, w.passed("fast"), 62, "what was due when it was told of, and since")
-		w.once("fast", func(m *match.Match) ([]match.Draft, error) { return m.VoidMatch(event.Host, "", time.Now()) })
+		w.Decide("fast", func(m *match.Match) ([]match.Draft, error) { return m.VoidMatch(event.Host, "", time.Now()) })
 		after(58 * time.Second)
 		assert.Equal(t, []time.Time{began.Add(30 * time.Second), began.Add(time.Minute)}, w.passed("m")[:2])
 		assert.Empty(t, w.passed("slow"))
 		after(time.Hour)
 		assert.NotEmpty(t, w.passed("slow"))
-		assert.Empty(t, w.lines())
+		assert.Empty(t, w.Logged.String())
 	})
 }
 
@@ -115,14 +108,14 @@ func TestRunInsists(t *testing.T) {
 				t := w.t
 				w.running("m", 30*time.Second)
 				w.running("other", 45*time.Second)
-				log := &faulty{Log: w.log, takes: takes}
+				log := &faulty{Log: w.Log, takes: takes}
 				s := w.run(log)
 				w.tell(s, 0)
 				log.down.Store(5)
 				after(31 * time.Second)
 				assert.Len(t, w.passed("m"), 1)
-				assert.Equal(t, 1, strings.Count(w.lines(), "\n"), "one line however often: %s", w.lines())
-				assert.Contains(t, w.lines(), "match=m")
+				assert.Equal(t, 1, w.Logged.Count("\n"), "one line however often: %s", w.Logged.String())
+				assert.Contains(t, w.Logged.String(), "match=m")
 				after(15 * time.Second)
 				assert.Equal(t, []time.Time{began.Add(45 * time.Second)}, w.passed("other"))
 			})
@@ -137,17 +130,17 @@ func TestABrokenMatchStopsNoOther(t *testing.T) {
 		t := w.t
 		w.running("broken", 10*time.Second)
 		w.running("m", 30*time.Second)
-		s := w.run(w.log)
+		s := w.run(w.Log)
 		w.tell(s, 0)
-		m, err := w.own.Load(t.Context(), "broken")
+		m, err := w.Own.Load(t.Context(), "broken")
 		require.NoError(t, err)
-		_, err = w.log.Append(t.Context(), "match-broken", m.Revision(),
+		_, err = w.Log.Append(t.Context(), "match-broken", m.Revision(),
 			event.Event{ID: event.ID{1}, Type: "match-dreamt.v2", Public: []byte("{}")})
 		require.NoError(t, err)
 		after(31 * time.Second)
 		assert.Len(t, w.passed("m"), 1)
-		assert.Equal(t, 1, strings.Count(w.lines(), "level=ERROR"), w.lines())
-		assert.Contains(t, w.lines(), "match=broken")
+		assert.Equal(t, 1, w.Logged.Count("level=ERROR"), w.Logged.String())
+		assert.Contains(t, w.Logged.String(), "match=broken")
 		assert.Equal(t, 1, s.Pending())
 	})
 }
@@ -161,7 +154,7 @@ func TestManyDeadlinesAtOnce(t *testing.T) {
 		for i := range many {
 			w.running(fmt.Sprintf("m%d", i), 30*time.Second)
 		}
-		s := w.run(w.log)
+		s := w.run(w.Log)
 		w.tell(s, 0)
 		after(30 * time.Second)
 		for i := range many {
@@ -177,11 +170,10 @@ func TestATimedStartIsRun(t *testing.T) {
 	inVirtualTime(t, func(w *world, began time.Time) {
 		t := w.t
 		w.create("m", fmt.Sprintf(`{"start":%q}`, began.Add(90*time.Minute).Format(time.RFC3339)))
-		s := w.run(w.log)
+		s := w.run(w.Log)
 		w.tell(s, 0)
 		after(90 * time.Minute)
-		m, err := w.own.Refresh(t.Context(), "m")
-		require.NoError(t, err)
+		m := w.Now("m")
 		assert.Equal(t, match.Running, m.Status())
 		assert.Equal(t, began.Add(90*time.Minute), m.At())
 	})

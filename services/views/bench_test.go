@@ -44,8 +44,8 @@ func BenchmarkRebuild(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newWorld(b)
-			w.log = open(b)
-			w.own = journal.New(w.log, games.All(), w.vault, &entropy{})
+			w.Log = open(b)
+			w.Own = journal.New(w.Log, games.All(), w.Vault, &entropy{})
 			events := w.bots(benchEvents)
 			o := w.options()
 			o.Batch = 0
@@ -138,7 +138,7 @@ func (w *world) bot(id, game string, rng *rand.Rand) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, err := w.own.Append(w.t.Context(), id, nil, event.ID{}, drafts)
+	m, err := w.Own.Append(w.t.Context(), id, nil, event.ID{}, drafts)
 	for err == nil && !m.Over() {
 		drafts := m.Resolve(noon)
 		for _, p := range m.Seats() {
@@ -153,7 +153,7 @@ func (w *world) bot(id, game string, rng *rand.Rand) (int64, error) {
 				return 0, err
 			}
 		}
-		m, err = w.own.Append(w.t.Context(), id, m, event.ID{}, drafts)
+		m, err = w.Own.Append(w.t.Context(), id, m, event.ID{}, drafts)
 	}
 	if err != nil {
 		return 0, err

@@ -1,9 +1,7 @@
 package views_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -19,14 +17,12 @@ import (
 	"go.uber.org/goleak"
 
 	"umpire/pkg/event"
-	"umpire/pkg/eventlog"
-	"umpire/pkg/eventlog/memlog"
 	"umpire/pkg/games"
-	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/pkg/queue"
 	"umpire/services/feed"
 	"umpire/services/projector"
+	"umpire/services/servicestest"
 	"umpire/services/views"
 )
 
@@ -38,16 +34,14 @@ const (
 	tick     = 5 * time.Millisecond
 )
 
-var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
+var noon = servicestest.Noon
 
 // world is a log with matches that are being played, a queue, and projectors.
 type world struct {
-	t     testing.TB
-	log   eventlog.Log
-	vault *event.Vault
-	own   *journal.Journal // of who plays
-	nc    *nats.Conn
-	js    jetstream.JetStream
+	*servicestest.World
+	t  testing.TB
+	nc *nats.Conn
+	js jetstream.JetStream
 
 	mu   sync.Mutex
 	ids  []string
@@ -56,25 +50,14 @@ type world struct {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	vault, err := event.NewVault(bytes.Repeat([]byte{1}, event.MasterKeySize))
-	require.NoError(tb, err)
-	w := &world{t: tb, log: memlog.New(), vault: vault, sent: map[string][]int64{}}
-	w.own = journal.New(w.log, games.All(), vault, rand.Reader)
-	e, err := queue.StartEmbedded(tb.TempDir())
-	require.NoError(tb, err)
-	tb.Cleanup(e.Stop)
-	w.nc, err = e.Connect("test")
-	require.NoError(tb, err)
-	tb.Cleanup(w.nc.Close)
-	w.js, err = jetstream.New(w.nc)
-	require.NoError(tb, err)
-	require.NoError(tb, queue.Prepare(tb.Context(), w.js))
+	w := &world{World: servicestest.New(tb, games.All()), t: tb, sent: map[string][]int64{}}
+	w.nc, w.js = servicestest.Queue(tb)
 	return w
 }
 
 // options are a rebuild's, in batches so small that there are many.
 func (w *world) options() views.Options {
-	return views.Options{Log: w.log, Games: games.All(), Vault: w.vault, JS: w.js, Batch: 20}
+	return views.Options{Log: w.Log, Games: games.All(), Vault: w.Vault, JS: w.js, Batch: 20}
 }
 
 // project runs a projector of its own, with the publisher's work, until the test ends or it is stopped.
@@ -82,13 +65,13 @@ func (w *world) project() (stop func()) {
 	w.t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	publisher := projector.NewQueuePublisher(w.nc, w.js, quiet)
-	showing := &projector.Service{Journal: journal.New(w.log, games.All(), w.vault, rand.Reader), Publisher: publisher}
-	publisher.Refill = func(ctx context.Context) error { return showing.ShowAll(ctx, w.log) }
+	showing := &projector.Service{Journal: w.NewJournal(w.Log), Publisher: publisher}
+	publisher.Refill = func(ctx context.Context) error { return showing.ShowAll(ctx, w.Log) }
 	publisher.Recall = showing.Recall
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { assert.ErrorIs(w.t, publisher.Run(ctx), context.Canceled) })
-	loop := &feed.Loop{Name: "projector", Feed: w.log.Follow, Handle: showing.Handle, Workers: 8, Log: quiet}
+	loop := &feed.Loop{Name: "projector", Feed: w.Log.Follow, Handle: showing.Handle, Workers: 8, Log: quiet}
 	running.Go(func() { assert.ErrorIs(w.t, loop.Run(ctx), context.Canceled) })
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	w.t.Cleanup(stop)
@@ -117,21 +100,13 @@ func (w *world) create(n int) {
 		id := fmt.Sprintf("m%d", len(w.ids))
 		w.ids = append(w.ids, id)
 		w.mu.Unlock()
-		v, err := event.Parse([]byte(`{"game":"glass-full","title":"Table ` + id + `","roles":{"dmo":"ada"},"options":{"start":"when-claimed"}` +
-			`,"players":[{"id":"ada","name":"Ada"},{"id":"bob","name":"Bob"}]}`))
-		require.NoError(w.t, err)
-		setup, err := match.ParseSetup(games.All(), v)
-		require.NoError(w.t, err)
-		drafts, _, err := match.Create(id, setup, bytes.Repeat([]byte{2}, 32), false, noon)
-		require.NoError(w.t, err)
-		_, err = w.own.Append(w.t.Context(), id, nil, event.ID{}, drafts)
-		require.NoError(w.t, err)
+		w.Make(id, servicestest.Duel(id, `{"start":"when-claimed"}`))
 	}
 }
 
 // move appends a commit to a match.
 func (w *world) move(id string) error {
-	m, err := w.own.Load(context.Background(), id)
+	m, err := w.Own.Load(context.Background(), id)
 	if err != nil {
 		return err
 	}
@@ -139,7 +114,7 @@ func (w *world) move(id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.own.Append(context.Background(), id, m, event.ID{}, drafts)
+	_, err = w.Own.Append(context.Background(), id, m, event.ID{}, drafts)
 	return err
 }
 
@@ -178,14 +153,6 @@ func (w *world) play() (stop func()) {
 	stop = sync.OnceFunc(func() { cancel(); playing.Wait() })
 	w.t.Cleanup(stop)
 	return stop
-}
-
-// now is a match as it stands in the log.
-func (w *world) now(id string) *match.Match {
-	w.t.Helper()
-	m, err := w.own.Refresh(w.t.Context(), id)
-	require.NoError(w.t, err)
-	return m
 }
 
 // pointer is where the pointer points.
@@ -229,7 +196,7 @@ func (w *world) settled() {
 	w.t.Helper()
 	current := w.current()
 	for _, id := range w.ids {
-		m := w.now(id)
+		m := w.Now(id)
 		require.Eventually(w.t, func() bool { return string(view(w.t, current, id)) == want(w.t, m) }, patience, tick,
 			"the view of %s in %s", id, current.Name)
 		require.Eventually(w.t, func() bool {

@@ -32,7 +32,7 @@ func TestRebuild(t *testing.T) {
 	assert.Equal(t, "VIEWS-2", r.Bucket)
 	assert.EqualValues(t, 5, r.Matches)
 	assert.False(t, r.Resumed)
-	head, err := w.log.Head(t.Context())
+	head, err := w.Log.Head(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, head, done[len(done)-1])
 	assert.Equal(t, head, total[0])

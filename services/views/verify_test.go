@@ -19,7 +19,7 @@ func (w *world) settledQuietly() {
 	w.t.Helper()
 	current := w.current()
 	for _, id := range w.ids {
-		m := w.now(id)
+		m := w.Now(id)
 		require.Eventually(w.t, func() bool { return string(view(w.t, current, id)) == want(w.t, m) }, patience, tick)
 	}
 }
@@ -33,13 +33,13 @@ func (w *world) damage() {
 		require.NoError(w.t, err)
 	}
 	require.NoError(w.t, kv.Delete(w.t.Context(), "m0"))
-	earlier, err := w.own.AsOf(w.t.Context(), "m1", 1)
+	earlier, err := w.Own.AsOf(w.t.Context(), "m1", 1)
 	require.NoError(w.t, err)
 	put("m1", want(w.t, earlier))
-	put("m2", strings.Replace(want(w.t, w.now("m2")), "Table m2", "Table of a thief", 1))
-	put("m3", strings.Replace(want(w.t, w.now("m3")), fmt.Sprintf(`"revision":%d`, w.now("m3").Revision()), `"revision":1000`, 1))
+	put("m2", strings.Replace(want(w.t, w.Now("m2")), "Table m2", "Table of a thief", 1))
+	put("m3", strings.Replace(want(w.t, w.Now("m3")), fmt.Sprintf(`"revision":%d`, w.Now("m3").Revision()), `"revision":1000`, 1))
 	put("m4", "no view at all")
-	put("nosuchmatch", strings.Replace(want(w.t, w.now("m5")), `"m5"`, `"nosuchmatch"`, 1))
+	put("nosuchmatch", strings.Replace(want(w.t, w.Now("m5")), `"m5"`, `"nosuchmatch"`, 1))
 }
 
 func revision(n int64) *int64 { return &n }
@@ -55,7 +55,7 @@ func TestVerifyFinds(t *testing.T) {
 	assert.Empty(t, w.verified())
 	stop()
 	w.damage()
-	last := func(id string) *int64 { return revision(w.now(id).Revision()) }
+	last := func(id string) *int64 { return revision(w.Now(id).Revision()) }
 	assert.Equal(t, []views.Difference{
 		{Match: "m0", Kind: views.Missing, Log: last("m0")},
 		{Match: "m1", Kind: views.Older, Bucket: revision(1), Log: last("m1")},
@@ -72,7 +72,7 @@ func TestVerifyComparesAtTheRevisionOfTheBucket(t *testing.T) {
 	w := newWorld(t)
 	w.create(1)
 	w.moves(3)
-	earlier, err := w.own.AsOf(t.Context(), "m0", 1)
+	earlier, err := w.Own.AsOf(t.Context(), "m0", 1)
 	require.NoError(t, err)
 	_, err = w.current().KV.Put(t.Context(), "m0", []byte(strings.Replace(want(t, earlier), "Table", "Chair", 1)))
 	require.NoError(t, err)
@@ -90,11 +90,11 @@ func TestVerifyOfAMatchThatCantBeFolded(t *testing.T) {
 	w.settledQuietly()
 	was := string(view(t, w.current(), "m1"))
 	stop()
-	m := w.now("m1")
+	m := w.Now("m1")
 	broken := event.Event{Type: "match-dreamt.v1", Public: []byte("{}"), At: noon, By: event.Host, Prev: m.Hash()}
-	_, err := w.log.Append(t.Context(), "match-m1", m.Revision(), broken)
+	_, err := w.Log.Append(t.Context(), "match-m1", m.Revision(), broken)
 	require.NoError(t, err)
-	_, err = w.own.Refresh(t.Context(), "m1")
+	_, err = w.Own.Refresh(t.Context(), "m1")
 	require.ErrorIs(t, err, match.ErrUnknownEvent)
 	for range 2 {
 		v, err := views.Verify(t.Context(), w.options())
@@ -142,7 +142,7 @@ func TestVerifyOfAnEmptyLog(t *testing.T) {
 	require.ErrorIs(t, err, views.ErrEmpty)
 	require.NoError(t, w.current().KV.Purge(t.Context(), "ofanotherlog"))
 	assert.Equal(t, "VIEWS-2", w.current().Name, "nothing was done")
-	_, err = w.log.Append(t.Context(), "umpire-probes", eventlog.NoStream, event.Event{Type: "probe.v1", Public: []byte("{}")})
+	_, err = w.Log.Append(t.Context(), "umpire-probes", eventlog.NoStream, event.Event{Type: "probe.v1", Public: []byte("{}")})
 	require.NoError(t, err)
 	assert.Empty(t, w.verified())
 }
