@@ -13,7 +13,7 @@ import (
 )
 
 // TestNobodyIsPunishedForOurOutage stops umpire while a clock runs and starts it an hour later: the hour is given back,
-// in public, before anything is flagged, and not a second more.
+// in public, before anybody is answered and anything is flagged, and not a second more.
 func TestNobodyIsPunishedForOurOutage(t *testing.T) {
 	t.Parallel()
 	const away = time.Hour
@@ -49,10 +49,10 @@ func TestNobodyIsPunishedForOurOutage(t *testing.T) {
 
 type extended struct{ Player, By, Reason string }
 
-// extension waits for the match's first clock-extended, and fails on a deadline that passed before it.
+// extension returns the match's first clock-extended, which stands there now, and fails on a deadline that passed before it.
 func extension(t *testing.T, operator *client.Client, id string) (public extended) {
 	t.Helper()
-	for raw, err := range operator.As("").Events(t.Context(), id, "?follow=true") {
+	for raw, err := range operator.As("").Events(t.Context(), id, "") {
 		require.NoError(t, err)
 		var e struct {
 			Type   string
@@ -65,5 +65,6 @@ func extension(t *testing.T, operator *client.Client, id string) (public extende
 			return public
 		}
 	}
+	require.Fail(t, "the outage is not given back when players are answered")
 	return public
 }

@@ -131,8 +131,8 @@ func Start(ctx context.Context, o Options) (_ *Program, err error) {
 	farQueue, farLog := o.NATS.URL != "", logurl.Remote(o.LogURL)
 	steps := []step{
 		{"admin", p.listenAdmin, false}, {"log", p.openLog, farLog}, {"keys", p.makeKeys, farLog}, {"queue", p.openQueue, farQueue},
-		{"streams", p.prepare, farQueue}, {"services", p.startServices, false}, {"gateway", p.startGateway, false},
-		{"http", p.listen, false}, {"timer", p.startFiring, farLog},
+		{"streams", p.prepare, farQueue}, {"http", p.listen, false}, {"services", p.startServices, false},
+		{"gateway", p.startGateway, false}, {"timer", p.startFiring, farLog},
 	}
 	for _, s := range steps {
 		if err := p.await(ctx, s); err != nil {

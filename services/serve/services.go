@@ -24,8 +24,7 @@ import (
 func (p *Program) startServices(ctx context.Context) error {
 	p.beginWork(ctx)
 	showing, publisher := p.newProjector()
-	// Another process may have a timer wherever it can share the log; one in a file is open to one process alone.
-	p.newTimer(!logurl.Remote(p.options.LogURL))
+	p.newTimer(p.alone())
 	for name, handle := range map[string]feed.Handle{ // order-free: each runs by itself
 		Resolver: p.newResolver().Handle, Timer: p.timing.Handle, Projector: showing.Handle,
 	} {
@@ -33,6 +32,9 @@ func (p *Program) startServices(ctx context.Context) error {
 	}
 	for _, run := range []func(context.Context) error{publisher.Run, p.newRelay().Run} {
 		p.work.Go(func() error { return run(p.working) })
+	}
+	if err := p.resume(ctx); err != nil {
+		return err
 	}
 	for _, answer := range []func(context.Context, *nats.Conn, *slog.Logger) (func() error, error){
 		showing.Run, p.newSubmission().Run,
@@ -136,6 +138,9 @@ func (p *Program) startRelay(context.Context) error {
 	return nil
 }
 
+// alone reports whether no other process can have a timer on this log: one in a file is open to one process.
+func (p *Program) alone() bool { return !logurl.Remote(p.options.LogURL) }
+
 func (p *Program) newTimer(alone bool) {
 	p.timing = timer.New(timer.Options{
 		Journal: p.journal, Log: p.log, Vault: p.vault, Clock: p.options.Clock, Path: p.probe, Logger: p.options.Log,
@@ -147,6 +152,31 @@ func (p *Program) startTimer(context.Context) error {
 	p.newTimer(false)
 	own := p.ownQueue(Timer)
 	p.follow(Timer, own.Follow, p.timing.Handle, own.Restart)
+	return nil
+}
+
+// resume lets a timer that is alone account for the time before this life, once it has read the log.
+func (p *Program) resume(ctx context.Context) error {
+	if !p.alone() {
+		return nil
+	}
+	head, err := p.log.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.reach(ctx, head); err != nil {
+		return err
+	}
+	return p.timing.Resume(ctx)
+}
+
+// reach waits until all loops have dealt with the log up to a position.
+func (p *Program) reach(ctx context.Context, head uint64) error {
+	for _, loop := range p.loops {
+		if err := loop.Reach(ctx, head); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -164,12 +194,11 @@ func (p *Program) startFiring(ctx context.Context) error {
 	ended := make(chan struct{})
 	p.work.Go(func() error {
 		defer close(ended)
-		for _, loop := range p.loops {
-			if err := loop.Reach(work, head); err != nil {
-				return ignoreCancel(err)
-			}
+		err := p.reach(work, head)
+		if err == nil {
+			err = p.timing.Run(work)
 		}
-		return ignoreCancel(p.timing.Run(work))
+		return ignoreCancel(err)
 	})
 	p.later(func() error { cancel(); <-ended; return nil })
 	return nil

@@ -110,10 +110,10 @@ func (c *checker) within(at time.Time, spans []Span) bool {
 	return slices.ContainsFunc(spans, func(s Span) bool { return !at.Before(s.From) && at.Before(s.To) })
 }
 
-// unknown is how much of an outage may stay unknown to umpire. Where it is one process, that knows of a gap in its life
-// whoever looked into it; but a process that died before it had ever probed has left nothing to tell the gap by.
+// unknown is how much of an outage may stay unknown to umpire. Where it is one process, that accounts for the time before
+// each of its lives.
 func (p *play) unknown(from, deadline time.Time) time.Duration {
-	if p.r.Together && p.proof(from).After(epoch) {
+	if p.r.Together {
 		return unwatched + stepSlack
 	}
 	often := min(max(deadline.Sub(from)/10, probeOften), probeRarely)

@@ -9,7 +9,7 @@
 // stop, and every match must finish.
 //
 // A run is an installation too: mostly services apart, each with replicas, which share the feed and acknowledge what they
-// have done; else one timer alone, often in one process with all else, as umpire serve has it.
+// have done; else one process, as umpire serve is, which dies as a whole.
 //
 // What happened is kept in a Record, and the checks read that alone: they share no code with what they check. The same
 // seed gives the same record, byte for byte.

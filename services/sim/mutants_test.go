@@ -47,16 +47,14 @@ var mutants = []struct {
 		{"services/timer/probes.go", "	err := s.o.Path(ctx)\n", "	err := s.o.Path(ctx)\n	err = nil\n"},
 	}},
 	{shortened, true, []edit{
-		{"services/timer/probes.go", "	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there\n", "	gone := s.o.Alone\n"},
-		{"services/timer/probes.go", "		p.good, p.failed, p.fresh = now, false, false // once: what follows is this account's own time\n",
-			"		p.good, p.failed = now, false\n"},
+		{"services/timer/account.go", "	gone := s.o.Alone && since > patience // nobody else was there\n", "	gone := s.o.Alone && since > 0\n"},
 	}},
 	{"a timer that is alone forgets that it was gone", false, []edit{
-		{"services/timer/probes.go", "	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there\n", "	gone := false\n"},
-		{"services/timer/probes.go", "p.alone && p.good.Before(p.born) && !at.Before(p.born)", "false"},
+		{"services/timer/account.go", "	if !s.o.Alone {\n", "	if true {\n"},
+		{"services/timer/account.go", "	gone := s.o.Alone && since > patience // nobody else was there\n", "	gone := false\n"},
 	}},
 	{"a proof denies the outage before it", false, []edit{
-		{"services/timer/probes.go", "	if missed || !p.good.IsZero() &&", "	if missed && p.good.IsZero() &&"},
+		{"services/timer/probes.go", "	if failed || !p.good.IsZero() &&", "	if failed && p.good.IsZero() &&"},
 	}},
 	{"a commit is acknowledged before its view is put", true, []edit{
 		{"services/projector/publish.go", "	if w == nil {\n		p.mu.Unlock()\n		return ctx.Err()\n", "	if true {\n		p.mu.Unlock()\n		return ctx.Err()\n"},

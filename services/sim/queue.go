@@ -74,7 +74,9 @@ func (w *World) wipe() {
 		r.held = nil // whatever is acknowledged now, nobody knows it any more
 	}
 	for _, r := range w.replicas[theTimer] {
-		r.cursor, r.until = 0, 0
+		if !w.record.Together {
+			r.cursor = 0
+		}
 	}
 	for _, r := range w.replicas[theRelay] {
 		if w.calm || w.rng.IntN(2) == 0 { // else it learns of it with the next commit
@@ -169,13 +171,29 @@ func (w *World) deliver(k kind) {
 	}
 }
 
+// news is what a timer follows: in one process the log itself.
+func (w *World) news() []eventlog.Commit {
+	if w.record.Together {
+		return w.record.Commits
+	}
+	return w.feed
+}
+
+// source is the part that has it.
+func (w *World) source() part {
+	if w.record.Together {
+		return theLog
+	}
+	return theQueue
+}
+
 // deliverTimer hands a timer the next message of its own consumer.
 func (w *World) deliverTimer() {
 	r := w.alive(theTimer)
-	if r == nil || w.down(theQueue) || r.cursor >= len(w.feed) {
+	if r == nil || w.down(w.source()) || r.cursor >= len(w.news()) {
 		return
 	}
-	commit := w.feed[r.cursor]
+	commit := w.news()[r.cursor]
 	err := w.call(r, fmt.Sprintf("commit %d", commit.Position), func() error {
 		return r.timer.Handle(context.Background(), &commit)
 	})
@@ -212,7 +230,15 @@ func (w *World) tick(r *replica) {
 			return // another time
 		}
 	}
-	err := w.call(r, "tick", func() error { return r.timer.Tick(context.Background()) })
+	err := w.call(r, "tick", func() error {
+		if w.resumes() {
+			if err := r.timer.Resume(context.Background()); err != nil {
+				return err
+			}
+			r.resumed = true
+		}
+		return r.timer.Tick(context.Background())
+	})
 	if err != nil {
 		w.record.note("timer %d: %v", r.no, err)
 		return

@@ -26,8 +26,7 @@ type Record struct {
 	Kept    map[string][]byte // the bucket as it is in the end
 	Vault   *event.Vault
 	Steps   int
-	Longest int  // the most appends that one call asked for
-	Alone   bool // there is one timer, and it knows that
+	Longest int // the most appends that one call asked for
 	// Together says that all services are one process, which dies as a whole: while it is dead, players can't reach umpire.
 	Together bool
 	Calm     time.Time // when the faults stopped

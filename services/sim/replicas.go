@@ -40,6 +40,7 @@ type replica struct {
 	cursor    int   // timer: the next commit of the feed; relay: of the log; from the beginning after a crash
 	until     int   // timer: where of the feed it must have come before it looks
 	held      []int // projector: of the feed, not acknowledged yet
+	resumed   bool  // timer: it has accounted for the time before its life
 	filled    int   // projector: how often the bucket had been lost when this replica last had made all views again
 
 	journal    *journal.Journal
@@ -67,11 +68,11 @@ func (w *World) start(r *replica) {
 		}
 	case theTimer:
 		if w.record.Together { // who has read nothing thinks that this is the log's first life
-			r.until = len(w.feed)
+			r.until = len(w.record.Commits)
 		}
 		r.timer = timer.New(timer.Options{
 			Journal: r.journal, Log: w.store, Vault: w.record.Vault, Clock: clock, Path: w.probe, Logger: quiet,
-			Alone: w.record.Alone,
+			Alone: w.record.Together,
 		})
 	case theResolver:
 		r.resolver = &resolver.Service{Journal: r.journal, Clock: clock, Log: quiet}
@@ -83,7 +84,16 @@ func (w *World) start(r *replica) {
 	}
 }
 
-func (w *World) lives(r *replica) bool { return w.calm || !w.now.Before(r.deadUntil) }
+// lives reports whether a replica can be asked; submissions are taken only once the time before is accounted for.
+func (w *World) lives(r *replica) bool {
+	return (w.calm || !w.now.Before(r.deadUntil)) && (r.kind != theSubmission || !w.resumes())
+}
+
+// resumes reports whether there is one process, and its timer has not accounted yet for the time before this life of it.
+func (w *World) resumes() bool { return w.record.Together && !w.replicas[theTimer][0].resumed }
+
+// rising reports whether there is one process that lives and has that still to do.
+func (w *World) rising() bool { return w.resumes() && w.lives(w.replicas[theTimer][0]) }
 
 // anyAlive reports whether a service of a kind has a living replica.
 func (w *World) anyAlive(k kind) bool { return slices.ContainsFunc(w.replicas[k], w.lives) }

@@ -113,7 +113,7 @@ func newWorld(o Options) *World {
 	w.drawProcesses()
 	for k := range kinds {
 		n := 1 + w.rng.IntN(3)
-		if w.record.Together || w.record.Alone && k == theTimer {
+		if w.record.Together {
 			n = 1
 		}
 		for no := range n {
@@ -125,13 +125,11 @@ func newWorld(o Options) *World {
 	return w
 }
 
-// drawProcesses decides how umpire is installed: mostly as services apart, each with replicas; else there is one timer,
-// which is told so, and often all services are one process, as `umpire serve` is. It has draws of its own, so that the runs
-// of other installations are the same with it and without.
+// drawProcesses decides how umpire is installed: mostly as services apart, each with replicas, else as one process, as
+// `umpire serve` is. It has draws of its own, so that the runs of the one installation are the same with the other and
+// without.
 func (w *World) drawProcesses() {
-	rng := rand.New(rand.NewPCG(w.record.Seed, 2))
-	w.record.Alone = rng.IntN(3) == 0
-	w.record.Together = w.record.Alone && rng.IntN(2) == 0
+	w.record.Together = rand.New(rand.NewPCG(w.record.Seed, 2)).IntN(3) == 0
 }
 
 // pass lets virtual time go on, and notes when umpire could not be reached.
@@ -150,6 +148,8 @@ func (w *World) watch() {
 // step does one thing, drawn at random.
 func (w *World) step() {
 	switch draw := w.rng.IntN(100); {
+	case draw < 50 && w.rising(): // before all else
+		w.tickTimer()
 	case draw < 25 && !w.reachable(): // people can do nothing but wait
 		w.idle()
 	case draw < 18:
@@ -262,7 +262,7 @@ func (w *World) deliverAll() {
 	w.dieHolding()
 	w.deliverRest(theProjector)
 	for _, r := range w.replicas[theTimer] {
-		for r.cursor < len(w.feed) && !w.stuck() {
+		for r.cursor < len(w.news()) && !w.stuck() {
 			w.record.Steps++
 			w.deliverTimer()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"umpire/pkg/event"
 	"umpire/pkg/eventlog"
 	"umpire/services/timer"
 )
@@ -94,26 +95,70 @@ func TestAnOutageThatNoTimerSaw(t *testing.T) {
 	}
 }
 
-// A timer that is alone takes a gap in its own life for an outage, once: the time that its account takes is no further one,
-// though the clock goes on with every look at it.
+// alone is a life of a timer that is alone, begun as umpire begins it. Its clock goes on with every look at it.
+func (w *world) alone(log eventlog.Log) *timer.Service {
+	o := w.options(log, func() time.Time { return w.Pass(time.Millisecond) })
+	o.Alone = true
+	s := timer.New(o)
+	w.tell(s, 0)
+	return s
+}
+
+// A timer that is alone takes the time between its lives for an outage, once: the time that its account takes is no further
+// one. How long the first life lasted is known even if it ended as it began.
 func TestATimerAloneAccountsOnce(t *testing.T) {
+	t.Parallel()
+	for _, looked := range []bool{false, true} {
+		w := newWorld(t)
+		w.running("m", time.Minute)
+		s := w.alone(w.Log)
+		require.NoError(t, s.Resume(t.Context()))
+		assert.Zero(t, w.outages())
+		if looked {
+			require.NoError(t, s.Tick(t.Context()))
+		}
+		w.Pass(20 * time.Second)
+		s = w.alone(w.Log)
+		require.NoError(t, s.Resume(t.Context()))
+		assert.Equal(t, 1, w.outages())
+		assert.InDelta(t, 20, w.given("m").Seconds(), 1, "before the first look")
+		require.NoError(t, s.Tick(t.Context()))
+		assert.Equal(t, 1, w.outages())
+		assert.InDelta(t, 20, w.given("m").Seconds(), 1)
+	}
+}
+
+// A log that refuses the account for a while makes one outage of it and what has passed meanwhile.
+func TestAnAccountThatIsWrittenLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.running("m", time.Minute)
-	restless := func() time.Time { return w.Pass(time.Millisecond) }
-	first := w.options(w.Log, restless)
-	first.Alone = true
-	s := timer.New(first)
-	w.tell(s, 0)
-	require.NoError(t, s.Tick(t.Context()))
+	require.NoError(t, w.alone(w.Log).Resume(t.Context()))
 	w.Pass(20 * time.Second)
-	second := w.options(w.Log, restless)
-	second.Alone = true
-	s = timer.New(second)
-	w.tell(s, 0)
-	require.NoError(t, s.Tick(t.Context()))
+	full := &fullLog{Log: w.Log, full: true}
+	s := w.alone(full)
+	for range 3 {
+		require.ErrorIs(t, s.Resume(t.Context()), eventlog.ErrUnavailable)
+		w.Pass(2 * time.Second)
+	}
+	full.full = false
+	require.NoError(t, s.Resume(t.Context()))
 	assert.Equal(t, 1, w.outages())
-	assert.InDelta(t, 20, w.given("m").Seconds(), 1)
+	assert.InDelta(t, 26, w.given("m").Seconds(), 1)
+}
+
+// fullLog is a log that takes nothing while it is full.
+type fullLog struct {
+	eventlog.Log
+	full bool
+}
+
+// Append implements eventlog.Log.
+func (l *fullLog) Append(ctx context.Context, stream string, expected int64, events ...event.Event) (eventlog.Commit, error) {
+	if l.full {
+		return eventlog.Commit{}, eventlog.ErrUnavailable
+	}
+	return l.Log.Append(ctx, stream, expected, events...)
 }
 
 // Timers that saw the same outage tell of it once, though time goes on between the one's look and the other's.

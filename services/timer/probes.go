@@ -49,12 +49,9 @@ type probes struct {
 
 	mu      sync.Mutex
 	read    bool      // the stream has been read since the process began
-	fresh   bool      // no probe of this process has come back yet
 	failed  bool      // the last probe of this process failed
 	lost    time.Time // since when probes fail, and when one did so last
 	failing time.Time
-	born    time.Time // when this process began
-	alone   bool
 	good    time.Time     // when players were last sure to reach umpire
 	logged  time.Time     // the last proof of it in the stream
 	promise time.Duration // how soon behind it the next one was to come
@@ -71,7 +68,7 @@ func (s *Service) learn(commit *eventlog.Commit) {
 	p := &s.probes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.init(s.o)
+	p.init()
 	for i := range commit.Events {
 		revision := int64(commit.First) + int64(i) //nolint:gosec // revisions are far from 2^63
 		if revision <= p.head {
@@ -109,10 +106,9 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-func (p *probes) init(o Options) {
+func (p *probes) init() {
 	if !p.started {
-		p.started, p.fresh, p.head = true, true, eventlog.NoStream
-		p.alone, p.born = o.Alone, o.Clock()
+		p.started, p.head = true, eventlog.NoStream
 	}
 }
 
@@ -121,7 +117,7 @@ func (s *Service) saw(at time.Time) {
 	p := &s.probes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.init(s.o)
+	p.init()
 	p.prove(at, false)
 }
 
@@ -131,13 +127,22 @@ func (p *probes) prove(at time.Time, judged bool) {
 	if !at.After(p.good) {
 		return
 	}
-	missed := p.failed && at.After(p.lost)
-	gone := p.alone && p.good.Before(p.born) && !at.Before(p.born)
-	if missed || !p.good.IsZero() && (gone || !judged && p.broken(at)) {
-		p.gaps = append(p.gaps, match.Outage{From: p.good, To: at})
+	failed := p.failed && at.After(p.lost)
+	if failed || !p.good.IsZero() && !judged && p.broken(at) {
+		p.missed(at)
 	}
 	p.mended(at)
 	p.good = at
+}
+
+// missed notes that players were not sure to reach umpire from the last proof up to an instant.
+func (p *probes) missed(to time.Time) {
+	if n := len(p.gaps); n > 0 && p.gaps[n-1].To.Equal(p.good) {
+		p.gaps[n-1].To = to
+	} else {
+		p.gaps = append(p.gaps, match.Outage{From: p.good, To: to})
+	}
+	p.good = to
 }
 
 // mended notes that probes of our own which failed before an instant have nothing to do with what follows it.
@@ -203,7 +208,7 @@ func (s *Service) probe(ctx context.Context) error {
 		p.good = now
 	}
 	gap := now.Sub(p.good)
-	suspicious := p.failed || len(p.gaps) > 0 || gap > patience || p.fresh && s.o.Alone && gap > 0
+	suspicious := p.failed || len(p.gaps) > 0 || gap > patience
 	p.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("players can't reach umpire: %w", err)
@@ -216,88 +221,8 @@ func (s *Service) probe(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.good, p.fresh = now, false
+	p.good = now
 	return nil
-}
-
-// account decides which gaps were outages, writes those down and gives them to the clocks that ran in them.
-func (s *Service) account(ctx context.Context) error {
-	p := &s.probes
-	given := false
-	for {
-		if err := s.readOn(ctx); err != nil { // others may have been awake
-			return err
-		}
-		gap, ok := s.nextGap()
-		if !ok {
-			break
-		}
-		err := s.write(ctx, "outage-ended.v1", outageEnded{gap.From, gap.To}, s.o.Clock())
-		var conflict *eventlog.Conflict
-		if errors.As(err, &conflict) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		given = true
-		metrics.Outages.Inc()
-		s.o.Logger.Warn("players could not reach umpire; their clocks get it back", "from", gap.From, "to", gap.To)
-	}
-	if given {
-		s.giveAll(ctx)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.good, p.failed, p.fresh = s.o.Clock(), false, false
-	return nil
-}
-
-// nextGap returns the earliest part of a gap that was an outage and does not stand in the log yet.
-func (s *Service) nextGap() (gap match.Outage, ok bool) {
-	now, p := s.o.Clock(), &s.probes
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	since := now.Sub(p.good)
-	gone := s.o.Alone && (p.fresh || since > patience) // nobody else was there
-	if p.broken(now) || since > 0 && (p.failed || gone) {
-		p.gaps = append(p.gaps, match.Outage{From: p.good, To: now})
-		p.good, p.failed, p.fresh = now, false, false // once: what follows is this account's own time
-	}
-	for _, o := range p.known {
-		p.gaps = without(p.gaps, o)
-	}
-	if len(p.gaps) == 0 {
-		return match.Outage{}, false
-	}
-	return p.gaps[0], true
-}
-
-// without returns what is left of gaps where an outage that stands in the log is cut out.
-func without(gaps []match.Outage, o match.Outage) []match.Outage {
-	var left []match.Outage
-	for _, g := range gaps {
-		if !o.To.After(g.From) || !g.To.After(o.From) {
-			left = append(left, g)
-			continue
-		}
-		if g.From.Before(o.From) {
-			left = append(left, match.Outage{From: g.From, To: o.From})
-		}
-		if o.To.Before(g.To) {
-			left = append(left, match.Outage{From: o.To, To: g.To})
-		}
-	}
-	return left
-}
-
-// giveAll gives what is owed to all matches that have a clock; who is missed gets it before he is fired.
-func (s *Service) giveAll(ctx context.Context) {
-	for _, id := range s.open() {
-		if err := s.Fire(ctx, id, time.Time{}); err != nil && ctx.Err() == nil {
-			s.o.Logger.Warn("a match gets an outage back later", "match", id, "error", err)
-		}
-	}
 }
 
 // logProbe writes a probe to the log where the last proof in it is too old.
@@ -330,7 +255,7 @@ func (s *Service) writeProbe(ctx context.Context, now time.Time, every time.Dura
 // catchUp reads the stream once in the life of the process.
 func (s *Service) catchUp(ctx context.Context) error {
 	s.probes.mu.Lock()
-	s.probes.init(s.o)
+	s.probes.init()
 	read := s.probes.read
 	s.probes.mu.Unlock()
 	if read {
@@ -342,7 +267,7 @@ func (s *Service) catchUp(ctx context.Context) error {
 // readOn reads what the stream has that is not known yet.
 func (s *Service) readOn(ctx context.Context) error {
 	s.probes.mu.Lock()
-	s.probes.init(s.o)
+	s.probes.init()
 	from := uint64(s.probes.head + 1) //nolint:gosec // from -1 up
 	s.probes.mu.Unlock()
 	for commit, err := range s.o.Log.Read(ctx, ProbesStream, from) {

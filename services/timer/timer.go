@@ -6,10 +6,13 @@
 // nobody was there to send any, the gap since players were last sure to reach umpire is written to the log and given to
 // every clock that ran in it, before anything is fired.
 //
-// What one timer alone knew of an outage when it died is known to the next by the probe that was promised and does not
-// stand in the log; an outage that was over before the promise was due stays unknown, which is a minute at most, and no
-// more than a tenth of the time that was left to the next deadline, or two seconds. To give so much after every crash would
-// give what nobody took, and an outage's beginning can't be written down while the log may be what is away.
+// A timer that is alone on its log, as in one process with all else, takes the time between two lives for an outage, and
+// accounts for it before players can reach the second: Resume.
+//
+// Of several timers, what one alone knew of an outage when it died is known to the next by the probe that was promised and
+// does not stand in the log; an outage that was over before the promise was due stays unknown, which is a minute at most,
+// and no more than a tenth of the time that was left to the next deadline, or two seconds. To give so much after every crash
+// would give what nobody took, and an outage's beginning can't be written down while the log may be what is away.
 package timer
 
 import (
@@ -37,7 +40,8 @@ type Options struct {
 	// Path asks what a player would need to submit: gateway, queue and log. An error means that he can't.
 	Path   func(ctx context.Context) error
 	Logger *slog.Logger
-	// Alone says that there is no other timer on this log, so that a gap in its own life is an outage.
+	// Alone says that there is no other timer on this log, so that a gap in its own life is an outage, and the time before
+	// it: Resume is to be called.
 	Alone bool
 }
 
