@@ -13,6 +13,7 @@ import (
 	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -120,6 +121,30 @@ func TestServicesApart(t *testing.T) {
 	awaitSays(t, running[serve.Resolver][0].AdminURL(), `"log":"eventlog: the log can't be reached`)
 	require.NoError(t, double.Resume())
 	awaitSays(t, running[serve.Resolver][0].AdminURL(), `"ok":true`)
+}
+
+// TestACallThatStopCutsShort: what no service answers is told to come again, and the gateway ends in time.
+func TestACallThatStopCutsShort(t *testing.T) {
+	t.Parallel()
+	address, port := freePort(t)
+	startNATS(t, port)
+	nc, err := nats.Connect("nats://" + address)
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	asked := make(chan struct{}, 8)
+	_, err = nc.Subscribe(queue.Matches, func(*nats.Msg) { asked <- struct{}{} })
+	require.NoError(t, err)
+	require.NoError(t, nc.Flush())
+	p, err := serve.StartService(t.Context(), serve.Gateway, serve.Options{
+		HTTP: "127.0.0.1:0", Admin: "127.0.0.1:0", NATS: queue.Outside{URL: "nats://" + address},
+		Log: slog.New(slog.NewTextHandler(testWriter{t}, nil)),
+	})
+	require.NoError(t, err)
+	awaitSays(t, p.AdminURL(), `"ok":true`)
+	stopped := make(chan error, 1)
+	go func() { <-asked; stopped <- p.Stop() }()
+	assert.Equal(t, http.StatusServiceUnavailable, get(t, p.URL(), "/v1/matches").status)
+	assert.NoError(t, <-stopped)
 }
 
 // awaitSays waits until /readyz says something.

@@ -57,15 +57,20 @@ func (p *Program) startGateway(context.Context) (err error) {
 	return nil
 }
 
+// lastCalls is how long calls under way may wait for a service when umpire stops; then they are told to come again.
+const lastCalls = stopTime - 2*time.Second
+
 // listen answers players.
 func (p *Program) listen(ctx context.Context) (err error) {
 	listen := net.ListenConfig{}
 	if p.listener, err = listen.Listen(ctx, "tcp", p.options.HTTP); err != nil {
 		return fmt.Errorf("umpire can't listen at %s: %w", p.options.HTTP, err)
 	}
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	server := &http.Server{
 		Handler: &p.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(p.options.Log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(p.options.Log.Handler(), slog.LevelDebug),
 	}
 	server.RegisterOnShutdown(func() {
 		if g := p.handler.gateway.Load(); g != nil {
@@ -82,7 +87,10 @@ func (p *Program) listen(ctx context.Context) (err error) {
 	p.endHTTP = sync.OnceValue(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime-time.Second)
 		defer cancel()
+		late := time.AfterFunc(lastCalls, cut)
 		err := server.Shutdown(ctx)
+		late.Stop()
+		cut()
 		if err != nil {
 			err = errors.Join(err, server.Close())
 		}
