@@ -207,11 +207,23 @@ func (j *Journal) Observe(ctx context.Context, commit *eventlog.Commit) (*match.
 	return m, nil
 }
 
-// AsOf returns a match as it stood after a revision. A revision that the match has not reached is ErrNotFound.
+// AsOf returns a match as it stood after a revision, read from what is known of it if that is older. A revision that the
+// match has not reached is ErrNotFound.
 func (j *Journal) AsOf(ctx context.Context, id string, revision uint64) (*match.Match, error) {
 	e := j.entry(id)
-	var m *match.Match
-	for ev, err := range j.Events(ctx, id, 0) {
+	e.mu.Lock()
+	m := e.now
+	e.mu.Unlock()
+	var from uint64
+	switch {
+	case m == nil || m.Revision() > int64(revision): //nolint:gosec // revisions are far from 2^63
+		m = nil
+	case m.Revision() == int64(revision): //nolint:gosec // as above
+		return m, nil
+	default:
+		m, from = m.Clone(), uint64(m.Revision()+1) //nolint:gosec // as above
+	}
+	for ev, err := range j.Events(ctx, id, from) {
 		if err != nil {
 			return nil, err
 		}

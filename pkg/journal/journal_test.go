@@ -177,6 +177,31 @@ func TestAsOf(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrNotFound)
 }
 
+// What a journal knows already, be it older or newer than the revision, makes no difference, and stays what it is.
+func TestAsOfFromWhatIsKnown(t *testing.T) {
+	log := memlog.New()
+	writer := newJournal(t, log, rand.Reader)
+	m := begin(t, writer, "one")
+	for _, move := range [][2]string{{"a", pick("b")}, {"b", cups(2)}, {"a", cups(3)}} {
+		knows := newJournal(t, log, rand.Reader)
+		before, err := knows.Load(t.Context(), "one")
+		require.NoError(t, err)
+		m = submit(t, writer, m, move[0], move[1])
+		for revision := range uint64(m.Revision() + 1) {
+			want, err := newJournal(t, log, rand.Reader).AsOf(t.Context(), "one", revision)
+			require.NoError(t, err)
+			got, err := knows.AsOf(t.Context(), "one", revision)
+			require.NoError(t, err)
+			shows(t, want, got)
+		}
+		_, err = knows.AsOf(t.Context(), "one", uint64(m.Revision()+1))
+		require.ErrorIs(t, err, journal.ErrNotFound)
+		still, err := knows.Load(t.Context(), "one")
+		require.NoError(t, err)
+		assert.Same(t, before, still)
+	}
+}
+
 func TestEventsFromARevision(t *testing.T) {
 	j := newJournal(t, memlog.New(), rand.Reader)
 	m := submit(t, j, begin(t, j, "one"), "a", pick("b"))

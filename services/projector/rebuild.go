@@ -24,15 +24,9 @@ func PublicView(m *match.Match) ([]byte, error) {
 // Recall returns a match's public view as it stood at a revision, nil where the log has none. A match that can't be folded
 // keeps the view that it has. It is what queue.Switch asks for.
 func Recall(ctx context.Context, j *journal.Journal, id string, revision int64, stored []byte) ([]byte, error) {
-	m, err := j.Load(ctx, id)
-	if err == nil && m.Revision() < revision {
-		m, err = j.Refresh(ctx, id)
-	}
-	if err == nil && m.Revision() > revision {
-		m, err = j.AsOf(ctx, id, uint64(revision)) //nolint:gosec // a view that was read has a revision
-	}
+	m, err := j.AsOf(ctx, id, uint64(revision)) //nolint:gosec // a view that was read has a revision
 	switch {
-	case errors.Is(err, journal.ErrNotFound), err == nil && m.Revision() < revision:
+	case errors.Is(err, journal.ErrNotFound):
 		return nil, nil
 	case feed.Hopeless(err):
 		return stored, nil
