@@ -21,25 +21,16 @@ import (
 	"umpire/pkg/queue"
 	"umpire/services/client"
 	"umpire/services/serve"
+	"umpire/services/servicestest"
 )
 
-// freePort is an address that nobody listens at.
-func freePort(t *testing.T) (address string, port int) {
-	t.Helper()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	tcp, ok := l.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	return l.Addr().String(), tcp.Port
-}
-
 // startNATS starts a server that listens.
-func startNATS(t *testing.T, port int) {
+func startNATS(t *testing.T, address string) {
 	t.Helper()
+	listens, err := net.ResolveTCPAddr("tcp", address)
+	require.NoError(t, err)
 	s, err := natsserver.NewServer(&natsserver.Options{
-		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		Host: "127.0.0.1", Port: listens.Port, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 		MaxPayload: 1<<20 + 64<<10,
 	})
 	require.NoError(t, err)
@@ -65,9 +56,7 @@ func asked(t *testing.T, url string) (status int, says string) {
 // all work as soon as it is there. One more of each joins them then, and a match is played through all of them.
 func TestServicesApart(t *testing.T) {
 	t.Parallel()
-	natsAddress, natsPort := freePort(t)
-	esdbAddress, _ := freePort(t)
-	gatewayAddress, _ := freePort(t)
+	natsAddress, esdbAddress, gatewayAddress := servicestest.Address(t), servicestest.Address(t), servicestest.Address(t)
 	data := t.TempDir()
 	o := serve.Options{
 		Data: data, LogURL: "esdb://" + esdbAddress + "?tls=false", NATS: queue.Outside{URL: "nats://" + natsAddress},
@@ -103,7 +92,7 @@ func TestServicesApart(t *testing.T) {
 	awaitSays(t, running[serve.Resolver][0].AdminURL(), `"keys":"the master key can't be read`)
 	_, operator, err := serve.Init(data, time.Now())
 	require.NoError(t, err)
-	startNATS(t, natsPort)
+	startNATS(t, natsAddress)
 	for _, name := range names {
 		begin(name, "127.0.0.1:0")
 	}
@@ -126,8 +115,8 @@ func TestServicesApart(t *testing.T) {
 // TestACallThatStopCutsShort: what no service answers is told to come again, and the gateway ends in time.
 func TestACallThatStopCutsShort(t *testing.T) {
 	t.Parallel()
-	address, port := freePort(t)
-	startNATS(t, port)
+	address := servicestest.Address(t)
+	startNATS(t, address)
 	nc, err := nats.Connect("nats://" + address)
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)

@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
+	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -185,6 +188,32 @@ func (l *Lines) Count(what string) int { return strings.Count(l.String(), what) 
 
 // Logger returns a logger that writes here.
 func (l *Lines) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// Ports that the system gives to nobody who asks for any, some for each process.
+const (
+	firstPort    = 10_000
+	portsEach    = 500
+	shareOfPorts = 44
+)
+
+var ports atomic.Int64
+
+// Address is one on this machine that nobody listens at, nor will before the test does: two tests get no port twice.
+func Address(tb testing.TB) string {
+	tb.Helper()
+	for range portsEach {
+		port := firstPort + os.Getpid()%shareOfPorts*portsEach + int(ports.Add(1))%portsEach
+		listen := net.ListenConfig{}
+		l, err := listen.Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		require.NoError(tb, l.Close())
+		return l.Addr().String()
+	}
+	require.Fail(tb, "all ports are taken")
+	return ""
+}
 
 // Queue starts a server with all that services need on it, and connects to it. Both end with the test.
 func Queue(tb testing.TB) (*nats.Conn, jetstream.JetStream) {

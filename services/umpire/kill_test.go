@@ -28,6 +28,7 @@ import (
 	"umpire/services/client"
 	"umpire/services/demo"
 	"umpire/services/problem"
+	"umpire/services/servicestest"
 	"umpire/services/submission"
 )
 
@@ -85,8 +86,9 @@ type crowd struct {
 	operator *client.Client
 	games    match.Catalog
 	setup    func() map[string]any
-	missing  int  // a player sleeps through one phase in so many; 0 for none
-	streams  bool // players follow streams, and do not look again and again
+	thinking time.Duration // at most, before each move
+	missing  int           // a player sleeps through one phase in so many; 0 for none
+	streams  bool          // players follow streams, and do not look again and again
 
 	mu      sync.Mutex
 	acks    []acknowledged
@@ -156,6 +158,7 @@ func (c *crowd) seat(ctx context.Context, created *submission.Created, player, c
 			if c.missing > 0 && rand.IntN(c.missing) == 0 {
 				missed = v.Phase.No
 			} else {
+				waitUpTo(ctx, c.thinking)
 				c.move(ctx, me, v, player)
 			}
 		}
@@ -222,6 +225,9 @@ const short = 30 * time.Millisecond
 func wait(ctx context.Context) { waitUpTo(ctx, short) }
 
 func waitUpTo(ctx context.Context, most time.Duration) {
+	if most == 0 {
+		return
+	}
 	timer := time.NewTimer(rand.N(most))
 	defer timer.Stop()
 	select {
@@ -237,7 +243,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if os.Getenv("UMPIRE_LONG") != "" {
 		kills = 200
 	}
-	data, address := t.TempDir(), freeAddress(t)
+	data, address := t.TempDir(), servicestest.Address(t)
 	s := serveAt(t, data, address)
 	c := &crowd{t: t, operator: operatorOf(t, data, address), games: games.All(), missing: 100, setup: func() map[string]any {
 		setup := demo.Setup("glass-full", rand.IntN)

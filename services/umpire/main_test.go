@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"umpire/services/servicestest"
 )
 
 // asProgram makes this test binary the program itself, so that tests run real processes with the race detector on.
@@ -58,16 +60,6 @@ func runIn(t *testing.T, in string, args ...string) outcome {
 	var out, errs bytes.Buffer
 	status := run(t.Context(), args, stdio{strings.NewReader(in), &out, &errs})
 	return outcome{status, out.String(), errs.String()}
-}
-
-// freeAddress is an address that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // server is `umpire serve` in a process of its own.
@@ -186,9 +178,9 @@ func TestDataFoldersRefused(t *testing.T) {
 		t.Skip("starts real processes")
 	}
 	data := t.TempDir()
-	address := freeAddress(t)
+	address := servicestest.Address(t)
 	s := serveAt(t, data, address)
-	second := runIn(t, "", "serve", "--data", data, "--http", freeAddress(t))
+	second := runIn(t, "", "serve", "--data", data, "--http", servicestest.Address(t))
 	assert.Equal(t, exitFault, second.status)
 	assert.Contains(t, second.err, "another process", "a folder that is in use")
 	createMatch(t, data, address)
@@ -199,7 +191,7 @@ func TestDataFoldersRefused(t *testing.T) {
 	require.NoError(t, err)
 	refused := func(says string) {
 		t.Helper()
-		o := runIn(t, "", "serve", "--data", data, "--http", freeAddress(t))
+		o := runIn(t, "", "serve", "--data", data, "--http", servicestest.Address(t))
 		assert.Equal(t, exitFault, o.status)
 		assert.Contains(t, o.err, says)
 		assert.Equal(t, 1, strings.Count(o.err, "umpire: "), "one sentence: %s", o.err)

@@ -77,7 +77,7 @@ func TestDeathBetweenEffects(t *testing.T) {
 // verifyViews compares the bucket of views with the log, as an operator would.
 func (s *system) verifyViews(t *testing.T) {
 	t.Helper()
-	o := runIn(t, "", "views", "verify", "--log", s.logURL(), "--nats", "nats://"+s.nats, "--data", s.dir)
+	o := s.tool(t, "views", "verify")
 	assert.Equal(t, exitWell, o.status, "%s%s", o.out, o.err)
 }
 

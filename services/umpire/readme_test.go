@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"umpire/services/servicestest"
 )
 
 // TestReadmeTour runs the README's tour as printed, but for the port and for the program's name, and looks at what came
@@ -21,7 +23,7 @@ func TestReadmeTour(t *testing.T) {
 	}
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), servicestest.Address(t)
 	serveAt(t, filepath.Join(dir, "umpire-data"), address)
 	self, err := os.Executable()
 	require.NoError(t, err)

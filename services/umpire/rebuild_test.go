@@ -26,7 +26,7 @@ func TestRebuildBesidePlay(t *testing.T) {
 	s := newSystem(t, plan{replicas: 2})
 	s.startAll(rand.New(rand.NewPCG(1, 1))) //nolint:gosec // any order will do
 	s.awaitReady()
-	c := &crowd{t: t, operator: s.operator, games: games.All(), streams: true, setup: func() map[string]any {
+	c := &crowd{t: t, operator: s.operator, games: games.All(), streams: true, thinking: 2 * time.Second, setup: func() map[string]any {
 		setup := demo.Setup("glass-full", rand.IntN)
 		setup["options"] = map[string]any{"clock": map[string]any{"move": "1h"}} // no match ends by a clock
 		return setup
@@ -40,10 +40,9 @@ func TestRebuildBesidePlay(t *testing.T) {
 	defer sendHome()
 	require.Eventually(t, func() bool { return c.acknowledged() >= 2*liveMatches }, time.Minute, 10*time.Millisecond)
 
-	remote := []string{"--log", s.logURL(), "--nats", "nats://" + s.nats, "--data", s.dir, "--json"}
 	for _, bucket := range []string{"VIEWS-2", "VIEWS-3"} {
 		before := c.acknowledged()
-		o := runIn(t, "", append([]string{"views", "rebuild"}, remote...)...)
+		o := s.tool(t, "views", "rebuild", "--json")
 		require.Equal(t, exitWell, o.status, o.err)
 		var done views.Rebuilt
 		require.NoError(t, json.Unmarshal([]byte(o.out), &done))
@@ -51,7 +50,7 @@ func TestRebuildBesidePlay(t *testing.T) {
 		assert.GreaterOrEqual(t, done.Matches, int64(liveMatches))
 		assert.Greater(t, c.acknowledged(), before, "matches went on meanwhile")
 
-		o = runIn(t, "", append([]string{"views", "verify"}, remote...)...)
+		o = s.tool(t, "views", "verify", "--json")
 		require.Equal(t, exitWell, o.status, "%s%s", o.out, o.err)
 		var found views.Verified
 		require.NoError(t, json.Unmarshal([]byte(o.out), &found))

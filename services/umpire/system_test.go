@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,9 +29,10 @@ import (
 	"umpire/pkg/journal"
 	"umpire/services/client"
 	"umpire/services/serve"
+	"umpire/services/servicestest"
 )
 
-// asDouble makes this test binary the double of EventStoreDB, at the address that it holds, with its file behind a space
+// asDouble makes a test binary the double of EventStoreDB, at the address that it holds, with its file behind a space
 // and the seed of its faults behind another.
 const asDouble = "UMPIRE_TEST_AS_DOUBLE"
 
@@ -123,19 +126,17 @@ type plan struct {
 func newSystem(t *testing.T, p plan) *system {
 	t.Helper()
 	s := &system{t: t, dir: t.TempDir(), admin: map[string]string{}, byName: map[string]*process{}}
-	s.nats, s.esdb = freeAddress(t), freeAddress(t)
+	s.nats, s.esdb = servicestest.Address(t), servicestest.Address(t)
 	_, operator, err := serve.Init(s.dir, time.Now())
 	require.NoError(t, err)
 	s.add("nats", s.natsServer(t))
 	s.add("esdb", func() *exec.Cmd {
-		self, err := os.Executable()
-		require.NoError(t, err)
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), self)
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), theDouble())
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", asDouble, s.esdb, filepath.Join(s.dir, "esdb.log"), p.hostile))
 		return cmd
 	})
 	for i := range p.replicas {
-		gateway := freeAddress(t)
+		gateway := servicestest.Address(t)
 		s.gateways = append(s.gateways, gateway)
 		s.service(t, serve.Gateway, i, "--http", gateway)
 	}
@@ -186,7 +187,7 @@ func (s *system) add(name string, command func() *exec.Cmd) *process {
 func (s *system) service(t *testing.T, name string, replica int, more ...string) {
 	t.Helper()
 	full := fmt.Sprintf("%s-%d", name, replica+1)
-	s.admin[full] = freeAddress(t)
+	s.admin[full] = servicestest.Address(t)
 	args := append([]string{name, "--admin", s.admin[full], "--nats", "nats://" + s.nats}, more...)
 	if name != serve.Gateway {
 		args = append(args, "--log", s.logURL(), "--data", s.dir)
@@ -202,10 +203,10 @@ func (s *system) logURL() string { return "esdb://" + s.esdb + "?tls=false" }
 var built string
 
 // build builds a command into built, once.
-func build(name string, args ...string) func() string {
+func build(name string, command ...string) func() string {
 	return sync.OnceValue(func() string {
 		path := filepath.Join(built, name)
-		cmd := exec.CommandContext(context.Background(), "go", append([]string{"build", "-o", path}, args...)...)
+		cmd := exec.CommandContext(context.Background(), "go", slices.Insert(command, len(command)-1, "-o", path)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			panic(fmt.Sprintf("%s can't be built: %s", name, out))
 		}
@@ -213,12 +214,27 @@ func build(name string, args ...string) func() string {
 	})
 }
 
-// programWithPoints is the program with its fault points, and without the race detector, which the tests of each package
-// have; realNATS is the real server, of the module that the project requires anyway.
+// What systems are made of, all of it without the race detector, which the tests of each package have: the program with
+// its fault points, the double, and the real NATS server, of the module that the project requires anyway.
 var (
-	programWithPoints = build("umpire", "-tags", "faultpoints", ".")
-	realNATS          = build("nats-server", "github.com/nats-io/nats-server/v2")
+	programWithPoints = build("umpire", "build", "-tags", "faultpoints", ".")
+	theDouble         = build("double", "test", "-c", ".")
+	realNATS          = build("nats-server", "build", "github.com/nats-io/nats-server/v2")
 )
+
+// tool runs a command of the program on this system, as an operator would.
+func (s *system) tool(t *testing.T, command ...string) outcome {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), programWithPoints(),
+		append(command, "--log", s.logURL(), "--nats", "nats://"+s.nats, "--data", s.dir)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
 
 const natsConfig = `
 listen: %s

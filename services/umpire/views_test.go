@@ -23,13 +23,14 @@ import (
 	"umpire/pkg/journal"
 	"umpire/pkg/match"
 	"umpire/services/serve"
+	"umpire/services/servicestest"
 	"umpire/services/views"
 )
 
 // outsideServer starts a real NATS server for the test and returns its address.
 func outsideServer(t *testing.T) string {
 	t.Helper()
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), servicestest.Address(t)
 	config := filepath.Join(dir, "nats.conf")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, natsConfig, address, dir), 0o600))
 	server := &process{name: "nats", make: func() *exec.Cmd {
