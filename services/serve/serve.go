@@ -173,7 +173,7 @@ func StartService(ctx context.Context, service string, o Options) (*Program, err
 		return nil, fmt.Errorf("%w: %q", ErrService, service)
 	}
 	if o.NATS.URL == "" {
-		return nil, fmt.Errorf("%w: a service by itself needs the NATS server that all of them share", queue.ErrOutside)
+		return nil, fmt.Errorf("%w: a service by itself needs that which all of them share; --nats or UMPIRE_NATS names it, as nats://HOST:PORT", queue.ErrOutside)
 	}
 	if err := p.listenAdmin(ctx); err != nil {
 		return nil, err

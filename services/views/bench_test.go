@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -27,11 +28,18 @@ import (
 	"umpire/services/views"
 )
 
-// benchEvents is how many events the benchmarks' log holds, or a few more.
-const benchEvents = 100_000
+// How many events the benchmark's log holds, or a few more; the second with UMPIRE_LONG.
+const (
+	benchEvents     = 100_000
+	longBenchEvents = 1_000_000
+)
 
 // BenchmarkRebuild makes the views of matches that bots have played, many at once.
 func BenchmarkRebuild(b *testing.B) {
+	want := int64(benchEvents)
+	if os.Getenv("UMPIRE_LONG") != "" {
+		want = longBenchEvents
+	}
 	for name, open := range map[string]func(b *testing.B) eventlog.Log{
 		"memory": func(*testing.B) eventlog.Log { return memlog.New() },
 		"sqlite": func(b *testing.B) eventlog.Log {
@@ -46,7 +54,7 @@ func BenchmarkRebuild(b *testing.B) {
 			w := newWorld(b)
 			w.Log = open(b)
 			w.Own = journal.New(w.Log, games.All(), w.Vault, &entropy{})
-			events := w.bots(benchEvents)
+			events := w.bots(want)
 			o := w.options()
 			o.Batch = 0
 			before := cpu(b)
