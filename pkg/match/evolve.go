@@ -274,7 +274,7 @@ func (m *Match) applyExtended(e clockExtended) error {
 		}
 	}
 	if e.Until != nil {
-		m.given = *e.Until
+		m.phase.given = append(m.phase.given, m.took(by, *e.Until))
 	}
 	return nil
 }

@@ -41,8 +41,7 @@ type Match struct {
 	phase    *phase // nil before the start and after the end
 	banks    []time.Duration
 	pausedAt time.Time
-	pauses   []Outage  // those that are over, since the phase opened
-	given    time.Time // the end of the last outage that the clocks were given
+	pauses   []Outage // those that are over, since the phase opened
 	state    any
 	opens    []Ref // faces that open when the match has ended
 	result   json.RawMessage
@@ -75,6 +74,7 @@ type phase struct {
 	clocks []clock // as seats
 	subs   []submission
 	missed []missed // deadlines that the resolver has not answered yet
+	given  []Outage // that the clocks were given
 }
 
 // missed is a deadline that seats have missed.
@@ -170,6 +170,7 @@ func (m *Match) Clone() *Match {
 		p.clocks = slices.Clone(p.clocks)
 		p.subs = slices.Clone(p.subs)
 		p.missed = slices.Clip(p.missed)
+		p.given = slices.Clip(p.given)
 		c.phase = &p
 	}
 	return &c

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"time"
 )
 
@@ -10,39 +11,81 @@ const reasonOutage = "outage"
 // Outage is a span in which players could not be sure of reaching umpire.
 type Outage struct{ From, To time.Time }
 
-// Give states that the clocks which ran in an outage get back what it took of them: nobody is punished for our outage,
-// and nobody gets more than its length. An outage is given once; one that took nothing gives nothing.
-func (m *Match) Give(o Outage, t time.Time) []Draft {
-	p := m.phase
-	if p == nil || m.Over() || !o.To.After(m.given) {
-		return nil
-	}
-	from, to := o.From, o.To
-	for _, since := range []time.Time{p.opened, m.given} {
-		if since.After(from) {
-			from = since // the clocks did not run before, or were given that part already
+// Without returns what is left of spans, in their order, where an outage is cut out.
+func Without(spans []Outage, o Outage) []Outage {
+	var left []Outage
+	for _, s := range spans {
+		if !o.To.After(s.From) || !s.To.After(o.From) {
+			left = append(left, s)
+			continue
+		}
+		if s.From.Before(o.From) {
+			left = append(left, Outage{s.From, o.From})
+		}
+		if o.To.Before(s.To) {
+			left = append(left, Outage{o.To, s.To})
 		}
 	}
-	if m.status == Paused && m.pausedAt.Before(to) {
-		to = m.pausedAt
-	}
-	span := to.Sub(from)
-	for _, pause := range m.pauses { // which lie one behind the other
-		span -= overlap(pause, Outage{from, to})
-	}
-	if span <= 0 {
+	return left
+}
+
+// Give states that the clocks which ran in an outage get back what it took of them: nobody is punished for our outage,
+// and nobody gets more than its length. An outage is given once, whatever part of it was told of first; one that took
+// nothing gives nothing.
+func (m *Match) Give(o Outage, t time.Time) []Draft {
+	p := m.phase
+	if p == nil || m.Over() {
 		return nil
 	}
+	if o.From.Before(p.opened) {
+		o.From = p.opened // the clocks did not run before
+	}
+	if m.status == Paused && m.pausedAt.Before(o.To) {
+		o.To = m.pausedAt
+	}
+	if !o.To.After(o.From) {
+		return nil
+	}
+	parts := []Outage{o}
+	for _, given := range p.given {
+		parts = Without(parts, given)
+	}
 	var drafts []Draft
+	for _, part := range parts {
+		span := part.To.Sub(part.From)
+		for _, pause := range m.pauses { // which lie one behind the other
+			span -= overlap(pause, part)
+		}
+		if span > 0 {
+			drafts = append(drafts, m.extendAll(span, part.To, t)...)
+		}
+	}
+	return drafts
+}
+
+// extendAll gives each clock that runs what an outage up to an instant took of it.
+func (m *Match) extendAll(by time.Duration, until, t time.Time) (drafts []Draft) {
+	p := m.phase
 	for i, c := range p.clocks {
 		if c.runs() && !(p.turn() && p.submitted(p.seats[i])) {
 			drafts = append(drafts, m.draft(t, "clock-extended", umpireRole, clockExtended{
-				Player: m.seats.ID(p.seats[i]), By: span.String(), Why: "umpire could not be reached for a while",
-				Reason: reasonOutage, Until: &o.To,
+				Player: m.seats.ID(p.seats[i]), By: by.String(), Why: "umpire could not be reached for a while",
+				Reason: reasonOutage, Until: &until,
 			}))
 		}
 	}
 	return drafts
+}
+
+// took returns the outage up to an instant that took so much of clocks; while the match was paused it took nothing.
+func (m *Match) took(by time.Duration, until time.Time) Outage {
+	from := until.Add(-by)
+	for _, pause := range slices.Backward(m.pauses) {
+		if pause.To.After(from) {
+			from = from.Add(-overlap(pause, Outage{pause.From, until}))
+		}
+	}
+	return Outage{from, until}
 }
 
 // overlap is how much two spans have in common.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"umpire/pkg/event"
 	"umpire/pkg/match"
@@ -50,6 +51,49 @@ func TestAnOutageIsGivenBack(t *testing.T) {
 	assert.Zero(t, p.outage(62*second, 80*second), "the host has no clock")
 	p.say(match.HostID, 1)
 	assert.Zero(t, p.outage(62*second, 90*second), "the match is over")
+}
+
+// Timers may learn of an outage's end before its beginning: what is told in whatever pieces and order, be the match paused
+// or not, is given as a whole, and no second of it twice.
+func TestAnOutageInPieces(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		p := newPlay(t, plan{phases: []match.Await{turnOf(1, match.Once)}}, 2, `"clock":{"move":"1h"},`)
+		due := p.deadline("b")
+		const end = 60 // seconds
+		var lost, paused [end]bool
+		resting := false
+		for now := range end {
+			p.skip(time.Duration(now) * time.Second)
+			switch rapid.IntRange(0, 9).Draw(r, "what happens") {
+			case 0:
+				if resting = !resting; resting {
+					p.pause()
+				} else {
+					p.resume()
+				}
+			case 1, 2:
+				from := rapid.IntRange(0, now).Draw(r, "from")
+				to := rapid.IntRange(from, now).Draw(r, "to")
+				for s := from; s < to; s++ {
+					lost[s] = true
+				}
+				for range 2 { // once
+					p.outage(time.Duration(from)*time.Second, time.Duration(to)*time.Second)
+				}
+			}
+			paused[now] = resting
+		}
+		p.skip(end * time.Second)
+		if resting {
+			p.resume()
+		}
+		for s := range end {
+			if lost[s] || paused[s] {
+				due += time.Second
+			}
+		}
+		require.Equal(t, due, p.deadline("b"))
+	})
 }
 
 func TestAnOutageAndAPause(t *testing.T) {

@@ -178,10 +178,8 @@ func (p *play) gift(f *fact, s *said, by time.Duration) {
 	span := p.ran(by, end)
 	p.must(by > 0 && !s.Until.After(f.At) && !span.From.Before(p.phase.opened), checkGiven,
 		"%s, revision %d: %s is given %s until %s, in which the clock did not run", p.h.id, f.revision, s.Player, by, s.Until)
-	if !s.Until.Equal(p.given) {
-		p.must(!span.From.Before(p.given), checkGiven, "%s, revision %d: %s is given a time twice", p.h.id, f.revision, s.Player)
-	}
-	p.given = s.Until
+	p.must(measure(span, p.given[s.Player]) == 0, checkGiven, "%s, revision %d: %s is given a time twice", p.h.id, f.revision, s.Player)
+	p.given[s.Player] = append(p.given[s.Player], span)
 	more := span.To.Sub(span.From) - measure(span, p.r.Outages, p.r.Blind, p.pauses)
 	slack := stepSlack
 	if slices.ContainsFunc(p.r.Crashes, func(at time.Time) bool { return !at.Before(span.From) && !at.After(span.To) }) {

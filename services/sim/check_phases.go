@@ -52,7 +52,7 @@ type play struct {
 	banks   map[string]time.Duration
 	paused  time.Time // since when; zero: it is not
 	pauses  []Span
-	given   time.Time // until when outages were given
+	given   map[string][]Span // what outages gave, by player
 	started bool
 	over    bool
 	missed  int       // deadlines of repeating clocks that nobody has answered yet
@@ -78,7 +78,7 @@ type running struct {
 }
 
 func (c *checker) play(h *history) {
-	p := &play{checker: c, h: h, banks: map[string]time.Duration{}}
+	p := &play{checker: c, h: h, banks: map[string]time.Duration{}, given: map[string][]Span{}}
 	for _, player := range h.said.Players {
 		p.banks[player.ID] = h.bank
 	}

@@ -80,30 +80,12 @@ func (s *Service) nextGap() (gap match.Outage, ok bool) {
 		p.failed = false // once: what follows is this account's own time
 	}
 	for _, o := range p.known {
-		p.gaps = without(p.gaps, o)
+		p.gaps = match.Without(p.gaps, o)
 	}
 	if len(p.gaps) == 0 {
 		return match.Outage{}, false
 	}
 	return p.gaps[0], true
-}
-
-// without returns what is left of gaps where an outage that stands in the log is cut out.
-func without(gaps []match.Outage, o match.Outage) []match.Outage {
-	var left []match.Outage
-	for _, g := range gaps {
-		if !o.To.After(g.From) || !g.To.After(o.From) {
-			left = append(left, g)
-			continue
-		}
-		if g.From.Before(o.From) {
-			left = append(left, match.Outage{From: g.From, To: o.From})
-		}
-		if o.To.Before(g.To) {
-			left = append(left, match.Outage{From: o.To, To: g.To})
-		}
-	}
-	return left
 }
 
 // giveAll gives what is owed to all matches that have a clock; who is missed gets it before he is fired.
