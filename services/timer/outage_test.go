@@ -2,6 +2,7 @@ package timer_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -218,6 +219,41 @@ func TestAPromiseThatWasBroken(t *testing.T) {
 		require.NoError(t, again.Tick(t.Context()))
 		assert.InDelta(t, c.want, w.given("one").Seconds()-time.Hour.Seconds()+time.Minute.Seconds(), 1, "after %s", c.gone)
 	}
+}
+
+// A clock that runs out much sooner than any before has the next probe promised sooner at once; those that stand far off do
+// not fill the log.
+func TestANearerDeadlineShortensThePromise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.running("far", time.Hour)
+	s := w.timer(w.Log)
+	head := w.tell(s, 0)
+	require.NoError(t, s.Tick(t.Context()))
+	assert.Equal(t, []string{"1m0s"}, w.promises())
+	w.running("near", 30*time.Second)
+	w.Pass(10 * time.Millisecond)
+	w.tell(s, head)
+	require.NoError(t, s.Tick(t.Context()))
+	assert.Equal(t, []string{"1m0s", "2.999s"}, w.promises(), "players had shown a moment ago that they reach umpire")
+	w = newWorld(t)
+	w.running("far", time.Hour)
+	s = w.timer(w.Log)
+	w.tell(s, 0)
+	w.ticks(s, 59*time.Minute)
+	assert.Less(t, len(w.promises()), 80)
+}
+
+// promises are those of the probes in the log.
+func (w *world) promises() (list []string) {
+	w.t.Helper()
+	for commit, err := range w.Log.Read(w.t.Context(), timer.ProbesStream, 0) {
+		require.NoError(w.t, err)
+		var p struct{ Within string }
+		require.NoError(w.t, json.Unmarshal(commit.Events[0].Public, &p))
+		list = append(list, p.Within)
+	}
+	return list
 }
 
 // Submissions prove what a probe would, but the log gets the probes that were promised all the same.

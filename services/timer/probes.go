@@ -176,6 +176,12 @@ func (p *probes) outages() []match.Outage {
 	return p.known
 }
 
+// due reports whether the next probe must go to the log where one is to stand there so often: as was promised, and at once
+// where a clock began that runs out much sooner than any when that was promised.
+func (p *probes) due(now time.Time, every time.Duration) bool {
+	return now.Sub(p.logged) >= p.within() || 2*every < p.within()
+}
+
 // interval is how often a probe goes to the log where the next deadline is so far away.
 func interval(away time.Duration) time.Duration { return min(max(away/10, logOften), logRarely) }
 
@@ -227,19 +233,23 @@ func (s *Service) probe(ctx context.Context) error {
 
 // logProbe writes a probe to the log where the last proof in it is too old.
 func (s *Service) logProbe(ctx context.Context, now time.Time) error {
-	p := &s.probes
-	next, ok := s.Next()
-	every := logRarely
-	if ok {
-		every = interval(next.Sub(now))
-	}
+	p, every := &s.probes, s.every(now)
 	p.mu.Lock()
-	old, promise := now.Sub(p.logged), p.promise
+	enough := now.Sub(p.logged) < every && !p.due(now, every)
 	p.mu.Unlock()
-	if old < every && (old < promise || promise == 0) {
+	if enough {
 		return nil
 	}
 	return s.writeProbe(ctx, now, every)
+}
+
+// every is how often a probe goes to the log, as the next deadline asks for.
+func (s *Service) every(now time.Time) time.Duration {
+	next, ok := s.Next()
+	if !ok {
+		return logRarely
+	}
+	return interval(next.Sub(now))
 }
 
 // writeProbe writes a probe; where another timer has written meanwhile, that proves as much.

@@ -22,10 +22,11 @@ func (s *Service) Look(ctx context.Context) (due []string, began time.Time, err 
 	began = s.o.Clock()
 	next, ok := s.Next()
 	isDue := ok && !next.After(began)
+	every := s.every(began)
 	p := &s.probes
 	p.mu.Lock()
 	rested := began.Sub(p.good) >= probeEvery || p.failed || !p.read
-	promised := began.Sub(p.logged) >= p.within() // however busy players are meanwhile
+	promised := p.due(began, every) // however busy players are meanwhile
 	p.mu.Unlock()
 	if !isDue && !rested && !promised {
 		return nil, began, nil
