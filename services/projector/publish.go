@@ -256,7 +256,7 @@ func (p *QueuePublisher) try(ctx context.Context, patient bool) (did bool, err e
 }
 
 // putTime bounds one put.
-const putTime = 5 * time.Second
+const putTime = 2 * time.Second
 
 func (p *QueuePublisher) put(ctx context.Context, match string, s shown) (queue.Put, error) {
 	views, err := p.shelf.current(ctx, p.look)
