@@ -89,8 +89,8 @@ func TestChaos(t *testing.T) {
 	}
 	stopWatching()
 	watchers.Wait()
-	t.Logf("%d kills, %d matches, %d submissions acknowledged, umpire out of reach %d times for %s", kills, len(c.matches),
-		len(c.acks), len(reach.outages), reach.total())
+	t.Logf("%d kills, %d matches, %d submissions acknowledged, %d links replaced late, umpire out of reach %d times for %s",
+		kills, len(c.matches), len(c.acks), c.replaced, len(reach.outages), reach.total())
 
 	s.awaitReady()
 	s.stopAll()

@@ -90,9 +90,10 @@ type crowd struct {
 	missing  int           // a player sleeps through one phase in so many; 0 for none
 	streams  bool          // players follow streams, and do not look again and again
 
-	mu      sync.Mutex
-	acks    []acknowledged
-	matches []string
+	mu       sync.Mutex
+	acks     []acknowledged
+	matches  []string
+	replaced int // how many links were
 }
 
 // table plays one match to its end; more says whether the next is to be played after it.
@@ -110,52 +111,78 @@ func (c *crowd) table(ctx context.Context, more func() bool) {
 		for player, link := range created.Players {
 			seats.Go(func() { c.seat(ctx, created, player, link.Claim) })
 		}
+		if setup["game"] == "nothing-but-the-truth" { // whose tie-break asks the host, and waits for him without a clock
+			seats.Go(func() { c.seat(ctx, created, match.HostID, created.Host.Claim) })
+		}
 		seats.Wait()
 	}
 }
 
-// seat claims a seat and plays it. A claim whose answer was lost is gone, so the operator issues a new link.
+// seat claims a seat and plays it, again where another link replaced his: that of a request to reissue which came late.
 func (c *crowd) seat(ctx context.Context, created *submission.Created, player, claim string) {
-	var seated *submission.Seated
+	for replaced := true; replaced && ctx.Err() == nil; {
+		token := c.claim(ctx, created, player, claim)
+		if token == "" {
+			return
+		}
+		replaced = c.play(ctx, c.operator.As(token), created.Match, player)
+		if replaced {
+			c.mu.Lock()
+			c.replaced++
+			c.mu.Unlock()
+		}
+	}
+}
+
+// claim returns the token of a seat, "" when its match is over. A claim whose answer was lost is gone, so the operator
+// issues a new link.
+func (c *crowd) claim(ctx context.Context, created *submission.Created, player, claim string) string {
+	over := func(err error) bool {
+		var p *problem.Problem
+		return errors.As(err, &p) && p.Code == problem.Code(match.MatchOver) // it was played without him
+	}
 	for ctx.Err() == nil {
-		var err error
-		seated, err = c.operator.As("").Claim(ctx, claim)
+		seated, err := c.operator.As("").Claim(ctx, claim)
 		if err == nil {
-			break
+			return seated.Token
 		}
 		var p *problem.Problem
-		if errors.As(err, &p) && p.Code == problem.Code(match.MatchOver) {
-			return // it was played without him
-		}
 		if errors.As(err, &p) && p.Code == problem.Code(match.Claimed) {
 			again, err := insist(ctx, func() (*submission.Controlled, error) {
 				return c.operator.Control(ctx, created.Match, "reissue", map[string]any{"why": "lost", "player": player})
 			})
-			switch {
-			case err == nil:
-				claim = again.Claim
-			case errors.As(err, &p) && p.Code == problem.Code(match.MatchOver):
-				return // it was played without him
+			if over(err) {
+				return ""
 			}
+			if err == nil {
+				claim = again.Claim
+			}
+		}
+		if over(err) {
+			return ""
 		}
 		wait(ctx)
 	}
-	if ctx.Err() != nil {
-		return
-	}
-	me := c.operator.As(seated.Token)
+	return ""
+}
+
+// play plays a seat to the match's end; it reports whether another link replaced his.
+func (c *crowd) play(ctx context.Context, me *client.Client, id, player string) (replaced bool) {
 	missed := 0 // the phase that this player sleeps through
-	for raw := range c.views(ctx, me, created.Match) {
+	for raw, err := range c.views(ctx, me, id) {
+		if err != nil {
+			return true
+		}
 		v, err := c.games.ReadView(raw)
 		if err != nil {
 			c.t.Errorf("a view can't be read: %v", err)
-			return
+			return false
 		}
 		if v.Status == match.Ended || v.Status == match.Void {
-			return
+			return false
 		}
 		if v.Awaits(player) && v.Phase.No != missed {
-			if c.missing > 0 && rand.IntN(c.missing) == 0 {
+			if c.missing > 0 && player != match.HostID && rand.IntN(c.missing) == 0 {
 				missed = v.Phase.No
 			} else {
 				waitUpTo(ctx, c.thinking)
@@ -163,21 +190,27 @@ func (c *crowd) seat(ctx context.Context, created *submission.Created, player, c
 			}
 		}
 	}
+	return false
 }
 
-// views yields a match's views: as the stream brings them, or as a player finds them who looks again and again.
-func (c *crowd) views(ctx context.Context, me *client.Client, id string) iter.Seq[json.RawMessage] {
-	return func(yield func(json.RawMessage) bool) {
+// views yields a match's views: as the stream brings them, or as a player finds them who looks again and again. The one
+// error that it yields says that the player's link was replaced.
+func (c *crowd) views(ctx context.Context, me *client.Client, id string) iter.Seq2[json.RawMessage, error] {
+	look := func(yield func(json.RawMessage, error) bool) { yield(me.View(ctx, id, "")) }
+	if c.streams {
+		look = me.Stream(ctx, id)
+	}
+	return func(yield func(json.RawMessage, error) bool) {
 		for ctx.Err() == nil {
-			if c.streams {
-				for raw, err := range me.Stream(ctx, id) {
-					var p *problem.Problem
-					if errors.As(err, &p) && p.Code == problem.Unauthorized || err == nil && !yield(raw) {
-						return // in the first case the seat was given to another link
-					}
+			for raw, err := range look {
+				var p *problem.Problem
+				if errors.As(err, &p) && p.Code == problem.Unauthorized {
+					yield(nil, err)
+					return
 				}
-			} else if raw, err := me.View(ctx, id, ""); err == nil && !yield(raw) {
-				return
+				if err == nil && !yield(raw, nil) {
+					return
+				}
 			}
 			wait(ctx)
 		}
