@@ -218,24 +218,35 @@ func (r *reachability) watch(ctx context.Context) {
 	}
 }
 
+// reached asks all gateways at once: one that hangs does not hide that another answers.
 func (r *reachability) reached(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	answers := make(chan bool, len(r.gateways))
 	for _, address := range r.gateways {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+gateway.ProbePath, nil)
-		if err != nil {
-			return false
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			continue
-		}
-		resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
-			return true
+		go func() { answers <- answersProbe(ctx, address) }()
+	}
+	reached := false
+	for range r.gateways {
+		if <-answers {
+			reached = true
+			cancel() // the others need not be waited for
 		}
 	}
-	return false
+	return reached
+}
+
+func answersProbe(ctx context.Context, address string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+gateway.ProbePath, nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 func (r *reachability) total() (all time.Duration) {
