@@ -40,9 +40,7 @@ func (m *Match) Give(o Outage, t time.Time) []Draft {
 	if o.From.Before(p.opened) {
 		o.From = p.opened // the clocks did not run before
 	}
-	if m.status == Paused && m.pausedAt.Before(o.To) {
-		o.To = m.pausedAt
-	}
+	o.To = m.unpaused(o.To)
 	if !o.To.After(o.From) {
 		return nil
 	}
@@ -63,6 +61,14 @@ func (m *Match) Give(o Outage, t time.Time) []Draft {
 	return drafts
 }
 
+// unpaused returns an instant, or when the match was paused before it and has not been resumed.
+func (m *Match) unpaused(t time.Time) time.Time {
+	if m.status == Paused && m.pausedAt.Before(t) {
+		return m.pausedAt
+	}
+	return t
+}
+
 // extendAll gives each clock that runs what an outage up to an instant took of it.
 func (m *Match) extendAll(by time.Duration, until, t time.Time) (drafts []Draft) {
 	p := m.phase
@@ -79,6 +85,7 @@ func (m *Match) extendAll(by time.Duration, until, t time.Time) (drafts []Draft)
 
 // took returns the outage up to an instant that took so much of clocks; while the match was paused it took nothing.
 func (m *Match) took(by time.Duration, until time.Time) Outage {
+	until = m.unpaused(until)
 	from := until.Add(-by)
 	for _, pause := range slices.Backward(m.pauses) {
 		if pause.To.After(from) {

@@ -29,6 +29,7 @@ import (
 	"umpire/services/demo"
 	"umpire/services/problem"
 	"umpire/services/serve"
+	"umpire/services/servicestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,24 +39,6 @@ const (
 	patience = 60 * time.Second
 	tick     = 50 * time.Millisecond
 )
-
-// lines collects what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // TestSetups: every game has one, and whatever is picked it is one that a server takes.
 func TestSetups(t *testing.T) {
@@ -93,9 +76,9 @@ func start(t *testing.T) *client.Client {
 }
 
 // run plays a demo until the test ends or stop is called.
-func run(t *testing.T, d *demo.Demo) (logged *lines, stop func()) {
+func run(t *testing.T, d *demo.Demo) (logged *servicestest.Lines, stop func()) {
 	t.Helper()
-	logged = &lines{}
+	logged = &servicestest.Lines{}
 	d.Log = slog.New(slog.NewTextHandler(logged, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -112,7 +95,7 @@ func run(t *testing.T, d *demo.Demo) (logged *lines, stop func()) {
 func TestBotsPlayEveryGame(t *testing.T) {
 	t.Parallel()
 	operator := start(t)
-	var logs []*lines
+	var logs []*servicestest.Lines
 	for _, g := range games.All() {
 		logged, _ := run(t, &demo.Demo{
 			Client: operator, Games: match.Catalog{g}, Setup: demo.Setup, Tables: 1, Pace: time.Millisecond,

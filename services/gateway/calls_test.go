@@ -176,7 +176,7 @@ func TestProblemsPass(t *testing.T) {
 			assert.Equal(t, map[bool]string{true: "Bearer"}[code == problem.Unauthorized], resp.Header.Get("WWW-Authenticate"))
 		}
 	}
-	assert.Empty(t, w.lines(), "the service has logged it")
+	assert.Empty(t, w.logged.String(), "the service has logged it")
 }
 
 // TestWhatIsNotThere answers in the same form.
@@ -212,7 +212,7 @@ func TestNobodyAnswers(t *testing.T) {
 	assert.NotEmpty(t, resp.Header.Get("Retry-After"))
 	assert.Less(t, time.Since(began), patience)
 	assert.Equal(t, problem.Unavailable, w.refused(http.MethodPost, "/v1/claims", strings.NewReader("{}")).Code)
-	assert.Empty(t, w.lines())
+	assert.Empty(t, w.logged.String())
 }
 
 // TestAFaultIsNotTold to clients.
@@ -223,9 +223,9 @@ func TestAFaultIsNotTold(t *testing.T) {
 	p := w.refused(http.MethodGet, "/v1/matches/m?min_revision=1", nil)
 	assert.Equal(t, problem.Unavailable, p.Code)
 	assert.NotContains(t, p.Detail, "17")
-	assert.Equal(t, 1, strings.Count(w.lines(), "\n"), w.lines())
-	assert.Contains(t, w.lines(), "route=/v1/matches/:match")
-	assert.NotContains(t, w.lines(), "17")
+	assert.Equal(t, 1, w.logged.Count("\n"), w.logged.String())
+	assert.Contains(t, w.logged.String(), "route=/v1/matches/:match")
+	assert.NotContains(t, w.logged.String(), "17")
 }
 
 // TestBodies are read up to their limit, whichever way they are sent; what is larger is refused before it is read whole.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"umpire/pkg/queue"
 	"umpire/services/gateway"
 	"umpire/services/problem"
+	"umpire/services/servicestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,7 +53,7 @@ type world struct {
 	mu     sync.Mutex
 	answer func(asked) queue.Reply
 	got    []asked
-	logged strings.Builder
+	logged servicestest.Lines
 }
 
 // subjects are those that a gateway asks.
@@ -88,7 +88,7 @@ func newWorld(t *testing.T, change func(*gateway.Options)) *world {
 	t.Cleanup(func() { assert.NoError(t, stop()) })
 
 	o := gateway.Options{
-		Conn: connect("gateway"), Log: slog.New(slog.NewTextHandler(w, nil)), Clock: func() time.Time { return noon },
+		Conn: connect("gateway"), Log: w.logged.Logger(), Clock: func() time.Time { return noon },
 	}
 	if change != nil {
 		change(&o)
@@ -106,19 +106,6 @@ func newWorld(t *testing.T, change func(*gateway.Options)) *world {
 		server.Close()
 	})
 	return w
-}
-
-// Write takes what the gateway logs.
-func (w *world) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.logged.Write(p)
-}
-
-func (w *world) lines() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.logged.String()
 }
 
 // answers says what the services answer from now on.

@@ -50,7 +50,7 @@ var mutants = []struct {
 		{"services/timer/account.go", "	gone := s.o.Alone && since > patience // nobody else was there\n", "	gone := s.o.Alone && since > 0\n"},
 	}},
 	{"a timer that is alone forgets that it was gone", false, []edit{
-		{"services/timer/account.go", "	if !s.o.Alone {\n", "	if true {\n"},
+		{"services/timer/account.go", "	} else if now.After(p.good) {\n", "	} else if now.Before(p.good) {\n"},
 		{"services/timer/account.go", "	gone := s.o.Alone && since > patience // nobody else was there\n", "	gone := false\n"},
 	}},
 	{rare, false, []edit{

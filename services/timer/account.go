@@ -10,13 +10,10 @@ import (
 	"umpire/services/metrics"
 )
 
-// Resume accounts for the time before this life, in which a timer that is alone knows that nobody could reach umpire. It
-// is to be called when the timer has been told all that stands in the log, and before players can reach umpire: a
+// Resume accounts for the time before the life of a timer that is alone, in which nobody could reach umpire. It is to be
+// called when the timer has been told all that stands in the log, and before players can reach umpire: a
 // submission of this life must not stand between that time and its account, which this life may not live to write.
 func (s *Service) Resume(ctx context.Context) error {
-	if !s.o.Alone {
-		return nil
-	}
 	if err := s.readOn(ctx); err != nil {
 		return err
 	}

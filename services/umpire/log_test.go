@@ -19,6 +19,7 @@ import (
 	"umpire/pkg/eventlog/eventlogtest"
 	"umpire/pkg/eventlog/logcopy"
 	"umpire/pkg/eventlog/logurl"
+	"umpire/services/servicestest"
 )
 
 // logCommit is a commit of two events; commits alternate between two streams.
@@ -236,7 +237,7 @@ func TestLogCopyKilled(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "copy.db")
 	for _, signal := range []os.Signal{syscall.SIGKILL, syscall.SIGINT} {
 		cmd := program(context.WithoutCancel(t.Context()), t, "log", "copy", "--from", from, "--to", "sqlite:"+target)
-		errs := &lockedBuffer{}
+		errs := &servicestest.Lines{}
 		cmd.Stderr = errs
 		began := time.Now()
 		require.NoError(t, cmd.Start())

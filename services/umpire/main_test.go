@@ -65,14 +65,14 @@ func runIn(t *testing.T, in string, args ...string) outcome {
 // server is `umpire serve` in a process of its own.
 type server struct {
 	cmd  *exec.Cmd
-	errs *lockedBuffer
+	errs *servicestest.Lines
 	done chan struct{} // closed when it has ended
 }
 
 // serveAt starts a server and waits until it is ready.
 func serveAt(t *testing.T, data, address string, more ...string) *server {
 	t.Helper()
-	s := &server{errs: &lockedBuffer{}, done: make(chan struct{})}
+	s := &server{errs: &servicestest.Lines{}, done: make(chan struct{})}
 	s.cmd = program(context.WithoutCancel(t.Context()), t, append([]string{"serve", "--data", data, "--http", address}, more...)...)
 	s.cmd.Stderr = s.errs
 	require.NoError(t, s.cmd.Start())
